@@ -1,0 +1,106 @@
+//! What runs behind an API server: controllers, kubelets and nodes, as pure steps over a view.
+//!
+//! A behaviour never touches the store. It is told what changed, names the objects that it wants to
+//! look at again, and returns writes; the driver commits them through the same path as a client's.
+//! So a step can be tested as a table, and the same step can drive a real API server.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::object::{Collection, Key, Object};
+
+/// What a step may read: a consistent picture of the store.
+pub trait View {
+    /// One object.
+    fn get(&self, key: &Key) -> Option<&Object>;
+
+    /// All objects of a collection, in one namespace or in all, ordered by namespace and name.
+    fn list<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: Option<&str>,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a>;
+
+    /// The objects of a collection whose controller reference has this UID, ordered by key.
+    fn controlled_by<'a>(
+        &'a self,
+        collection: &Collection,
+        owner_uid: &str,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a>;
+}
+
+/// One change that the store has committed.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Where.
+    pub key: Key,
+    /// What was there before; `None` when created.
+    pub before: Option<Object>,
+    /// What is there now; `None` when gone.
+    pub after: Option<Object>,
+}
+
+/// A write that a step asks for. It is committed as a client's would be, so it may fail with a
+/// conflict; the change that caused the conflict then brings the step round again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// POST. `metadata.generateName` works.
+    Create {
+        /// Where.
+        collection: Collection,
+        /// The whole object.
+        object: Value,
+    },
+    /// PUT of a whole object, read from the view and changed; carries its resourceVersion.
+    Update {
+        /// Where.
+        key: Key,
+        /// `None` for the object itself, `Some("status")` for its status.
+        subresource: Option<&'static str>,
+        /// The whole object.
+        object: Value,
+    },
+    /// DELETE.
+    Delete {
+        /// Which.
+        key: Key,
+        /// Precondition on the UID.
+        uid: Option<String>,
+        /// Seconds; `None` for the object's own, 0 for at once (what a kubelet does at the end).
+        grace_period_seconds: Option<i64>,
+    },
+    /// A core/v1 Event about an object, counted up when it repeats.
+    Event {
+        /// About which.
+        regarding: Key,
+        /// `Normal` or `Warning`.
+        type_: &'static str,
+        /// CamelCase reason.
+        reason: &'static str,
+        /// A sentence.
+        message: String,
+        /// The component that says so, for example `statefulset-controller`.
+        component: &'static str,
+    },
+}
+
+/// What one step wants.
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// In order.
+    pub writes: Vec<Write>,
+    /// When to look at this key again though nothing changed.
+    pub wake: Option<Timestamp>,
+}
+
+/// One controller or kubelet.
+pub trait Behaviour: Send + Sync {
+    /// The component's name, as it appears in `managedFields` and Events.
+    fn name(&self) -> &'static str;
+
+    /// The keys that have to be looked at again because of a change.
+    fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key>;
+
+    /// One look at one key. Randomness is seeded, so the same history gives the same steps.
+    fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step;
+}

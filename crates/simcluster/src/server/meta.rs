@@ -1,0 +1,203 @@
+//! The rules of `metadata` that hold for every kind.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::error::{ApiError, Cause};
+use crate::kind::Kind;
+use crate::object;
+
+/// A time as the server prints it: whole seconds.
+pub fn stamp(now: Timestamp) -> String {
+    Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}
+
+/// A UUID of version 4 from a seeded generator.
+pub fn new_uid(rng: &mut fastrand::Rng) -> String {
+    let bits = (rng.u128(..) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// Five letters that cannot spell a word, as `generateName` appends them.
+pub fn random_suffix(rng: &mut fastrand::Rng) -> String {
+    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    (0..5).map(|_| char::from(LETTERS[rng.usize(..LETTERS.len())])).collect()
+}
+
+/// Makes `metadata` a map of the right place: refuses a namespace that contradicts the URL.
+pub fn place(kind: &Kind, object: &mut Value, namespace: &str) -> Result<(), ApiError> {
+    if !object["metadata"].is_object() {
+        object["metadata"] = json!({});
+    }
+    if !kind.namespaced {
+        if !object::namespace(object).is_empty() {
+            object["metadata"]
+                .as_object_mut()
+                .expect("metadata was made a map above")
+                .remove("namespace");
+        }
+        return Ok(());
+    }
+    let given = object::namespace(object);
+    if given.is_empty() {
+        object["metadata"]["namespace"] = json!(namespace);
+    } else if given != namespace {
+        return Err(ApiError::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    Ok(())
+}
+
+/// The metadata of a new object: name, UID and time; what a client may not choose is dropped.
+pub fn born(kind: &Kind, object: &mut Value, rng: &mut fastrand::Rng, now: Timestamp) {
+    let generated = object["metadata"]["generateName"].as_str().map(str::to_owned);
+    if object::name(object).is_empty()
+        && let Some(prefix) = generated.filter(|prefix| !prefix.is_empty())
+    {
+        // 63 characters is a label's length; the real server cuts the prefix to leave room.
+        let prefix: String = prefix.chars().take(58).collect();
+        object["metadata"]["name"] = json!(format!("{prefix}{}", random_suffix(rng)));
+    }
+    let uid = new_uid(rng);
+    let meta = object["metadata"].as_object_mut().expect("placed before");
+    for gone in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
+        meta.remove(gone);
+    }
+    meta.insert("uid".to_owned(), json!(uid));
+    meta.insert("creationTimestamp".to_owned(), json!(stamp(now)));
+    if kind.counts_generations() {
+        meta.insert("generation".to_owned(), json!(1));
+    }
+    prune_empty(meta);
+}
+
+/// The metadata that an update cannot change, taken from the stored object.
+pub fn kept(before: &Value, after: &mut Value) {
+    let old = &before["metadata"];
+    let meta = after["metadata"].as_object_mut().expect("placed before");
+    for field in [
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "generateName",
+        "selfLink",
+        "resourceVersion",
+    ] {
+        match old.get(field) {
+            Some(value) => {
+                meta.insert(field.to_owned(), value.clone());
+            }
+            None => {
+                meta.remove(field);
+            }
+        }
+    }
+    prune_empty(meta);
+}
+
+/// Drops metadata fields that Go would leave out: null, empty maps, lists and strings.
+fn prune_empty(meta: &mut serde_json::Map<String, Value>) {
+    meta.retain(|_, value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    });
+}
+
+/// Whether an update has to raise the generation: something beside metadata and status changed.
+pub fn spec_changed(kind: &Kind, before: &Value, after: &Value) -> bool {
+    if kind.custom.is_none() {
+        return before.get("spec") != after.get("spec")
+            || before.get("webhooks") != after.get("webhooks");
+    }
+    let rest = |object: &Value| {
+        object.as_object().map(|fields| {
+            fields
+                .iter()
+                .filter(|(key, _)| {
+                    !matches!(key.as_str(), "metadata" | "apiVersion" | "kind")
+                        && !(kind.has_status && *key == "status")
+                })
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect::<Vec<_>>()
+        })
+    };
+    rest(before) != rest(after)
+}
+
+/// What the real server says about a name, or nothing when it is good.
+pub fn check_name(kind: &Kind, object: &Value) -> Vec<Cause> {
+    let name = object::name(object);
+    if name.is_empty() {
+        return vec![Cause::new(
+            "FieldValueRequired",
+            "Required value: name or generateName is required",
+            "metadata.name",
+        )];
+    }
+    let label = matches!(kind.plural.as_str(), "namespaces" | "services");
+    let good = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    let ok = if label { good(name) && name.len() <= 63 } else { name.split('.').all(good) };
+    if !ok {
+        let rule = if label {
+            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', \
+             and must start and end with an alphanumeric character (e.g. 'my-name',  or \
+             '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+        } else {
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
+             '-' or '.', and must start and end with an alphanumeric character (e.g. \
+             'example.com', regex used for validation is \
+             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+        };
+        let message = format!("Invalid value: \"{name}\": {rule}");
+        return vec![Cause::new("FieldValueInvalid", message, "metadata.name")];
+    }
+    if name.len() > 253 {
+        let message = format!("Invalid value: \"{name}\": must be no more than 253 characters");
+        return vec![Cause::new("FieldValueInvalid", message, "metadata.name")];
+    }
+    Vec::new()
+}
+
+/// The finalizers of an object.
+pub fn finalizers(object: &Value) -> Vec<&str> {
+    object["metadata"]["finalizers"]
+        .as_array()
+        .map(|all| all.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default()
+}
+
+/// A terminating object may only lose finalizers. The real server says it twice: the rule is
+/// checked for the object and for its metadata.
+pub fn check_new_finalizers(before: &Value, after: &Value) -> Vec<Cause> {
+    if !object::is_terminating(before) {
+        return Vec::new();
+    }
+    let had = finalizers(before);
+    let new: Vec<String> = finalizers(after)
+        .into_iter()
+        .filter(|name| !had.contains(name))
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    if new.is_empty() {
+        return Vec::new();
+    }
+    let message = format!(
+        "Forbidden: no new finalizers can be added if the object is being deleted, found new \
+         finalizers []string{{{}}}",
+        new.join(", ")
+    );
+    let cause = Cause::new("FieldValueForbidden", message, "metadata.finalizers");
+    vec![cause.clone(), cause]
+}

@@ -1,0 +1,250 @@
+//! The objects, their resourceVersions and the log of changes that watches read.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::behaviour::{Change, View};
+use crate::object::{self, Collection, Key, Object};
+
+/// One entry of the log.
+#[derive(Debug)]
+pub struct Logged {
+    /// The resourceVersion that the change got.
+    pub revision: u64,
+    /// What changed.
+    pub change: Change,
+    /// What an event shows: the new content, or the last content under the version of its removal.
+    pub shown: Object,
+    encoded: OnceLock<Bytes>,
+}
+
+impl Logged {
+    /// `shown` as JSON, encoded at most once however many watches send it.
+    pub fn encoded(&self) -> Bytes {
+        self.encoded
+            .get_or_init(|| {
+                Bytes::from(serde_json::to_vec(&*self.shown).expect("a Value always encodes"))
+            })
+            .clone()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// Namespace → name → object: lookups by borrowed strings, lists in the server's order.
+    objects: BTreeMap<String, BTreeMap<String, Object>>,
+    /// UID of the controlling owner → (namespace, name).
+    controlled: BTreeMap<String, BTreeSet<(String, String)>>,
+    log: VecDeque<Arc<Logged>>,
+}
+
+/// All collections under one counter of revisions.
+#[derive(Debug)]
+pub struct Store {
+    tables: BTreeMap<Collection, Table>,
+    log: VecDeque<Arc<Logged>>,
+    revision: u64,
+    /// Changes up to and including this revision may be gone from the log.
+    compacted: u64,
+    window: usize,
+}
+
+impl Store {
+    /// An empty store that keeps the last `window` changes for watches.
+    pub fn new(window: usize) -> Self {
+        Self {
+            tables: BTreeMap::new(),
+            log: VecDeque::new(),
+            revision: 1,
+            compacted: 0,
+            window: window.max(1),
+        }
+    }
+
+    /// The newest resourceVersion.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Watches from here or before get a 410.
+    pub fn compacted(&self) -> u64 {
+        self.compacted
+    }
+
+    /// Forgets the log, as etcd's compaction does.
+    pub fn compact(&mut self) {
+        self.compacted = self.revision;
+        self.log.clear();
+        for table in self.tables.values_mut() {
+            table.log.clear();
+        }
+    }
+
+    /// One object by borrowed names.
+    pub fn find(&self, collection: &Collection, namespace: &str, name: &str) -> Option<&Object> {
+        self.tables.get(collection)?.objects.get(namespace)?.get(name)
+    }
+
+    /// The objects of a collection after (not including) a place in the order of lists.
+    pub fn list_after<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: Option<&str>,
+        after: Option<(&str, &str)>,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a> {
+        use std::ops::Bound::{Excluded, Included, Unbounded};
+        let Some(table) = self.tables.get(collection) else {
+            return Box::new(std::iter::empty());
+        };
+        let from_name = |names: &'a BTreeMap<String, Object>, name: Option<&str>| {
+            let low = name.map_or(Unbounded, |name| Excluded(name.to_owned()));
+            names.range::<String, _>((low, Unbounded)).map(|(_, object)| object)
+        };
+        if let Some(namespace) = namespace {
+            let Some(names) = table.objects.get(namespace) else {
+                return Box::new(std::iter::empty());
+            };
+            return Box::new(from_name(names, after.map(|(_, name)| name)));
+        }
+        let low = after.map_or(Unbounded, |(namespace, _)| Included(namespace.to_owned()));
+        let start = after.map(|(namespace, name)| (namespace.to_owned(), name.to_owned()));
+        Box::new(table.objects.range::<String, _>((low, Unbounded)).flat_map(
+            move |(namespace, names)| {
+                let name = start.as_ref().filter(|(ns, _)| ns == namespace).map(|(_, n)| &**n);
+                from_name(names, name)
+            },
+        ))
+    }
+
+    /// Writes an object under a new resourceVersion and logs it.
+    pub fn put(&mut self, key: Key, mut object: Value) -> Object {
+        self.revision += 1;
+        object["metadata"]["resourceVersion"] = json!(self.revision.to_string());
+        let object: Object = Arc::new(object);
+        let table = self.tables.entry(key.collection.clone()).or_default();
+        let before = table
+            .objects
+            .entry(key.namespace.clone())
+            .or_default()
+            .insert(key.name.clone(), object.clone());
+        let owner_before = before.as_deref().and_then(object::controller).map(|o| o["uid"].clone());
+        let owner_after = object::controller(&object).map(|o| o["uid"].clone());
+        if owner_before != owner_after {
+            let place = (key.namespace.clone(), key.name.clone());
+            table.unindex(owner_before.as_ref(), &place);
+            if let Some(uid) = owner_after.as_ref().and_then(Value::as_str) {
+                table.controlled.entry(uid.to_owned()).or_default().insert(place);
+            }
+        }
+        let change = Change { key, before, after: Some(object.clone()) };
+        self.append(change, object.clone());
+        object
+    }
+
+    /// Removes an object, under a new resourceVersion, and logs it.
+    pub fn remove(&mut self, key: &Key) -> Option<Object> {
+        let table = self.tables.get_mut(&key.collection)?;
+        let names = table.objects.get_mut(&key.namespace)?;
+        let before = names.remove(&key.name)?;
+        if names.is_empty() {
+            table.objects.remove(&key.namespace);
+        }
+        let owner = object::controller(&before).map(|o| o["uid"].clone());
+        table.unindex(owner.as_ref(), &(key.namespace.clone(), key.name.clone()));
+        self.revision += 1;
+        let mut shown = (*before).clone();
+        shown["metadata"]["resourceVersion"] = json!(self.revision.to_string());
+        let change = Change { key: key.clone(), before: Some(before.clone()), after: None };
+        self.append(change, Arc::new(shown));
+        Some(before)
+    }
+
+    fn append(&mut self, change: Change, shown: Object) {
+        let logged = Arc::new(Logged {
+            revision: self.revision,
+            change,
+            shown,
+            encoded: OnceLock::new(),
+        });
+        let collection = logged.change.key.collection.clone();
+        self.tables.entry(collection).or_default().log.push_back(logged.clone());
+        self.log.push_back(logged);
+        if self.log.len() > self.window
+            && let Some(old) = self.log.pop_front()
+        {
+            self.compacted = old.revision;
+            if let Some(table) = self.tables.get_mut(&old.change.key.collection) {
+                table.log.pop_front();
+            }
+        }
+    }
+
+    /// The logged changes of one collection after a revision; `None` when some are gone.
+    pub fn log_of(&self, collection: &Collection, after: u64) -> Option<Vec<Arc<Logged>>> {
+        if after < self.compacted {
+            return None;
+        }
+        let Some(table) = self.tables.get(collection) else {
+            return Some(Vec::new());
+        };
+        let start = table.log.partition_point(|logged| logged.revision <= after);
+        Some(table.log.range(start..).cloned().collect())
+    }
+
+    /// All logged changes after a revision.
+    pub fn log_after(&self, after: u64) -> impl Iterator<Item = &Arc<Logged>> {
+        let start = self.log.partition_point(|logged| logged.revision <= after);
+        self.log.range(start..)
+    }
+
+    /// Whether a namespace holds anything at all.
+    pub fn namespace_in_use(&self, namespace: &str) -> bool {
+        self.tables.values().any(|table| table.objects.contains_key(namespace))
+    }
+}
+
+impl Table {
+    fn unindex(&mut self, owner: Option<&Value>, place: &(String, String)) {
+        if let Some(uid) = owner.and_then(Value::as_str)
+            && let Some(places) = self.controlled.get_mut(uid)
+        {
+            places.remove(place);
+            if places.is_empty() {
+                self.controlled.remove(uid);
+            }
+        }
+    }
+}
+
+impl View for Store {
+    fn get(&self, key: &Key) -> Option<&Object> {
+        self.find(&key.collection, &key.namespace, &key.name)
+    }
+
+    fn list<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: Option<&str>,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a> {
+        self.list_after(collection, namespace, None)
+    }
+
+    fn controlled_by<'a>(
+        &'a self,
+        collection: &Collection,
+        owner_uid: &str,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a> {
+        let Some(table) = self.tables.get(collection) else {
+            return Box::new(std::iter::empty());
+        };
+        let Some(places) = table.controlled.get(owner_uid) else {
+            return Box::new(std::iter::empty());
+        };
+        Box::new(places.iter().filter_map(|(namespace, name)| {
+            table.objects.get(namespace).and_then(|names| names.get(name))
+        }))
+    }
+}
