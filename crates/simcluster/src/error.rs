@@ -154,12 +154,8 @@ impl ApiError {
 
     /// 422 for a patch that cannot be carried out.
     pub fn unprocessable() -> Self {
-        Self::new(
-            422,
-            "Invalid",
-            "the server rejected our request due to an error in our request",
-        )
-        .with_details(json!({}))
+        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+            .with_details(json!({}))
     }
 
     /// 403 about one object.

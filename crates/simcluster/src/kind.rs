@@ -299,19 +299,45 @@ const BUILT_IN: &[Row] = &[
     row("", "v1", "Secret", "secrets", &[], "S6u1pOWzb84="),
     row("", "v1", "Service", "services", &["svc"], "0/CO1lhkEBI=").all().status(),
     row("", "v1", "ServiceAccount", "serviceaccounts", &["sa"], "pbx9ZvyFpBE="),
-    row("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
-        "mutatingwebhookconfigurations", &[], "Jea+Sdhd1Ro=").cluster(),
-    row("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
-        "validatingwebhookconfigurations", &[], "wm9DmMFLGvM=").cluster(),
-    row("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
-        &["crd", "crds"], "jfWCUB31mvA=").cluster().status(),
+    row(
+        "admissionregistration.k8s.io",
+        "v1",
+        "MutatingWebhookConfiguration",
+        "mutatingwebhookconfigurations",
+        &[],
+        "Jea+Sdhd1Ro=",
+    )
+    .cluster(),
+    row(
+        "admissionregistration.k8s.io",
+        "v1",
+        "ValidatingWebhookConfiguration",
+        "validatingwebhookconfigurations",
+        &[],
+        "wm9DmMFLGvM=",
+    )
+    .cluster(),
+    row(
+        "apiextensions.k8s.io",
+        "v1",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+        &["crd", "crds"],
+        "jfWCUB31mvA=",
+    )
+    .cluster()
+    .status(),
     row("apps", "v1", "ControllerRevision", "controllerrevisions", &[], "85nkx63pcBU="),
     row("apps", "v1", "DaemonSet", "daemonsets", &["ds"], "dd7pWHUlMKQ=").all().status(),
     row("apps", "v1", "Deployment", "deployments", &["deploy"], "8aSe+NMegvE=")
-        .all().status().scale(),
+        .all()
+        .status()
+        .scale(),
     row("apps", "v1", "ReplicaSet", "replicasets", &["rs"], "P1RzHs8/mWQ=").all().status().scale(),
     row("apps", "v1", "StatefulSet", "statefulsets", &["sts"], "H+vl74LkKdo=")
-        .all().status().scale(),
+        .all()
+        .status()
+        .scale(),
     row("coordination.k8s.io", "v1", "Lease", "leases", &[], "gqkMMb/YqFM="),
     row("events.k8s.io", "v1", "Event", "events", &["ev"], "r2yiGXH7wu8="),
     row("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", &["pdb"], "EVWiDmWqyJw=")

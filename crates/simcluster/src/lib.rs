@@ -5,4 +5,8 @@
 //! and a thin axum skin, so that `kubectl` and `kube::Client::new(router, ns)` both use it.
 
 pub mod behaviour;
+pub mod error;
+pub mod kind;
 pub mod object;
+pub mod server;
+pub mod store;

@@ -163,12 +163,8 @@ impl Store {
     }
 
     fn append(&mut self, change: Change, shown: Object) {
-        let logged = Arc::new(Logged {
-            revision: self.revision,
-            change,
-            shown,
-            encoded: OnceLock::new(),
-        });
+        let logged =
+            Arc::new(Logged { revision: self.revision, change, shown, encoded: OnceLock::new() });
         let collection = logged.change.key.collection.clone();
         self.tables.entry(collection).or_default().log.push_back(logged.clone());
         self.log.push_back(logged);

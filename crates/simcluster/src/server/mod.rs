@@ -1,0 +1,159 @@
+//! What the API server does with a request, without a clock and without I/O.
+//!
+//! A write is prepared against what is stored, admitted, and committed only if the stored object is
+//! still the one that it was prepared against: so that admission can happen outside the lock.
+
+pub mod delete;
+pub mod events;
+pub mod meta;
+pub mod options;
+pub mod write;
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+
+use crate::behaviour::{Change, Write};
+use crate::error::ApiError;
+use crate::kind::{Kind, Registry};
+use crate::object::Collection;
+use crate::server::options::{DeleteOptions, WriteOptions};
+use crate::server::write::Part;
+use crate::store::Store;
+
+/// Everything behind one lock.
+#[derive(Debug)]
+pub struct Inner {
+    /// The objects.
+    pub store: Store,
+    /// The kinds.
+    pub registry: Registry,
+    /// Source of UIDs and name suffixes.
+    pub rng: fastrand::Rng,
+    /// Woken when a collection changes; one each, so that a watch of Pods sleeps through Leases.
+    wakers: BTreeMap<Collection, Arc<Notify>>,
+}
+
+/// The API server without its HTTP skin. Shared; each call takes the lock for as long as it runs.
+#[derive(Debug)]
+pub struct Server {
+    inner: Mutex<Inner>,
+    changed: Arc<Notify>,
+}
+
+/// A consistent picture of the store: nothing is written while it lives.
+#[derive(Debug)]
+pub struct Picture<'a>(MutexGuard<'a, Inner>);
+
+impl Deref for Picture<'_> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0.store
+    }
+}
+
+impl Server {
+    /// An empty server. `window` is how many changes watches can go back before they get a 410.
+    pub fn new(seed: u64, window: usize) -> Self {
+        Self {
+            inner: Mutex::new(Inner {
+                store: Store::new(window),
+                registry: Registry::built_in(),
+                rng: fastrand::Rng::with_seed(seed),
+                wakers: BTreeMap::new(),
+            }),
+            changed: Arc::new(Notify::new()),
+        }
+    }
+
+    /// The lock. A panic elsewhere leaves the store whole: each write is one insertion.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A picture of the store for steps to read; drop it before committing.
+    pub fn view(&self) -> Picture<'_> {
+        Picture(self.lock())
+    }
+
+    /// Fires on each change of anything. Register (`notified().enable()`) before looking.
+    pub fn changed(&self) -> Arc<Notify> {
+        self.changed.clone()
+    }
+
+    /// The changes after a cursor (0 at first), and the cursor to ask with next.
+    pub fn changes_since(&self, cursor: u64) -> (Vec<Change>, u64) {
+        let inner = self.lock();
+        let changes = inner.store.log_after(cursor).map(|logged| logged.change.clone()).collect();
+        (changes, inner.store.revision())
+    }
+
+    /// Commits what a component wants, as a client's request would be, but for webhooks.
+    pub fn commit(&self, write: Write, actor: &str, now: Timestamp) -> Result<(), ApiError> {
+        let options = WriteOptions::of(actor);
+        self.write(|inner| match write {
+            Write::Create { collection, object } => {
+                let kind = inner.kind_of(&collection)?;
+                let namespace = crate::object::namespace(&object).to_owned();
+                inner.create(&kind, &namespace, object, &options, now).map(|_| ())
+            }
+            Write::Update { key, subresource, object } => {
+                let kind = inner.kind_of(&key.collection)?;
+                let part = Part::parse(subresource.unwrap_or_default())
+                    .ok_or_else(ApiError::no_such_resource)?;
+                inner.update(&kind, &key, part, object, &options, now).map(|_| ())
+            }
+            Write::Delete { key, uid, grace_period_seconds } => {
+                let kind = inner.kind_of(&key.collection)?;
+                let options = DeleteOptions { uid, grace_period_seconds, ..Default::default() };
+                inner.delete(&kind, &key, &options, now).map(|_| ())
+            }
+            Write::Event { regarding, type_, reason, message, component } => {
+                let event = events::Said { type_, reason, message: &message, component };
+                inner.say(&regarding, &event, now)
+            }
+        })
+    }
+
+    /// Runs one synchronous request and wakes whoever waits for what it changed.
+    pub(crate) fn write<T>(
+        &self,
+        request: impl FnOnce(&mut Inner) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let mut inner = self.lock();
+        let before = inner.store.revision();
+        let out = request(&mut inner);
+        let mut touched: Vec<Collection> = Vec::new();
+        for logged in inner.store.log_after(before) {
+            if !touched.contains(&logged.change.key.collection) {
+                touched.push(logged.change.key.collection.clone());
+            }
+        }
+        let wakers: Vec<_> =
+            touched.iter().filter_map(|one| inner.wakers.get(one)).cloned().collect();
+        drop(inner);
+        for waker in wakers {
+            waker.notify_waiters();
+        }
+        if !touched.is_empty() {
+            self.changed.notify_waiters();
+        }
+        out
+    }
+
+    /// What a watch of a collection waits on.
+    pub(crate) fn waker(&self, collection: &Collection) -> Arc<Notify> {
+        self.lock().wakers.entry(collection.clone()).or_default().clone()
+    }
+}
+
+impl Inner {
+    /// The kind of a collection, in the version in which behaviours handle it.
+    pub fn kind_of(&self, collection: &Collection) -> Result<Arc<Kind>, ApiError> {
+        self.registry.of_collection(collection).cloned().ok_or_else(ApiError::no_such_resource)
+    }
+}

@@ -1,0 +1,351 @@
+//! Create and update: prepare, settle, store.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Inner, meta};
+use crate::error::{ApiError, Cause};
+use crate::kind::Kind;
+use crate::object::{self, Key, NAMESPACES, Object};
+use crate::server::options::WriteOptions;
+
+/// Which part of an object a request writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Everything but the status.
+    Main,
+    /// The status alone.
+    Status,
+    /// `spec.finalizers` of a namespace.
+    Finalize,
+    /// The number of replicas, through `/scale`.
+    Scale,
+}
+
+impl Part {
+    /// From the last segment of a URL; empty for the object itself.
+    pub fn parse(subresource: &str) -> Option<Self> {
+        Some(match subresource {
+            "" => Self::Main,
+            "status" => Self::Status,
+            "finalize" => Self::Finalize,
+            "scale" => Self::Scale,
+            _ => return None,
+        })
+    }
+
+    /// As in a URL and in managedFields; empty for the object itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+            Self::Finalize => "finalize",
+            Self::Scale => "scale",
+        }
+    }
+}
+
+/// A write on its way: what will be stored if nothing objects.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// Kind, in the version of the request.
+    pub kind: Arc<Kind>,
+    /// Where.
+    pub key: Key,
+    /// Which part.
+    pub part: Part,
+    /// What it was prepared against; `None` for a create.
+    pub before: Option<Object>,
+    /// What is to be stored.
+    pub after: Value,
+    /// For `Warning` headers.
+    pub warnings: Vec<String>,
+    /// managedFields are already right (an apply).
+    pub tracked: bool,
+}
+
+/// What a request led to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The object as the answer shows it.
+    pub object: Object,
+    /// Whether it is new.
+    pub created: bool,
+    /// For `Warning` headers.
+    pub warnings: Vec<String>,
+}
+
+impl Inner {
+    /// POST in one go.
+    pub fn create(
+        &mut self,
+        kind: &Arc<Kind>,
+        namespace: &str,
+        object: Value,
+        options: &WriteOptions,
+        now: Timestamp,
+    ) -> Result<Outcome, ApiError> {
+        let mut attempt = self.prepare_create(kind, namespace, object, options, now)?;
+        self.settle(&mut attempt, options, now)?;
+        self.store(attempt, options)
+    }
+
+    /// PUT in one go.
+    pub fn update(
+        &mut self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        part: Part,
+        object: Value,
+        options: &WriteOptions,
+        now: Timestamp,
+    ) -> Result<Outcome, ApiError> {
+        let mut attempt = self.prepare_update(kind, key, part, object)?;
+        self.settle(&mut attempt, options, now)?;
+        self.store(attempt, options)
+    }
+
+    /// A new object with its metadata, in a namespace that takes new content.
+    pub fn prepare_create(
+        &mut self,
+        kind: &Arc<Kind>,
+        namespace: &str,
+        mut object: Value,
+        _options: &WriteOptions,
+        now: Timestamp,
+    ) -> Result<Attempt, ApiError> {
+        meta::place(kind, &mut object, namespace)?;
+        if !object::resource_version(&object).is_empty() {
+            return Err(ApiError::internal(
+                "resourceVersion should not be set on objects to be created",
+            ));
+        }
+        meta::born(kind, &mut object, &mut self.rng, now);
+        if kind.namespaced {
+            self.check_namespace(kind, namespace, object::name(&object))?;
+        }
+        object["apiVersion"] = json!(kind.api_version());
+        object["kind"] = json!(kind.kind);
+        let key = Key::new(
+            kind.collection(),
+            if kind.namespaced { namespace } else { "" },
+            object::name(&object),
+        );
+        Ok(Attempt {
+            kind: kind.clone(),
+            key,
+            part: Part::Main,
+            before: None,
+            after: object,
+            warnings: Vec::new(),
+            tracked: false,
+        })
+    }
+
+    fn check_namespace(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), ApiError> {
+        let Some(found) = self.store.find(&NAMESPACES, "", namespace) else {
+            return Err(ApiError::new(
+                404,
+                "NotFound",
+                format!("namespaces \"{namespace}\" not found"),
+            )
+            .with_details(json!({"name": namespace, "kind": "namespaces"})));
+        };
+        if object::is_terminating(found) {
+            let why = format!(
+                "unable to create new content in namespace {namespace} because it is being \
+                 terminated"
+            );
+            return Err(ApiError::forbidden(kind, name, &why).with_causes(vec![Cause::new(
+                "NamespaceTerminating",
+                format!("namespace {namespace} is being terminated"),
+                "metadata.namespace",
+            )]));
+        }
+        Ok(())
+    }
+
+    /// A changed object over the stored one; fails if the writer read another version.
+    pub fn prepare_update(
+        &mut self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        part: Part,
+        mut object: Value,
+    ) -> Result<Attempt, ApiError> {
+        meta::place(kind, &mut object, &key.namespace)?;
+        let given = object::name(&object);
+        if given.is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({}) does not match the name on the URL ({})",
+                given, key.name
+            )));
+        }
+        if given != key.name {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({}) does not match the name on the URL ({})",
+                given, key.name
+            )));
+        }
+        let Some(before) = self.store.find(&key.collection, &key.namespace, &key.name) else {
+            return Err(ApiError::not_found(kind, &key.name));
+        };
+        check_same(kind, key, before, &object)?;
+        object["apiVersion"] = json!(kind.api_version());
+        object["kind"] = json!(kind.kind);
+        Ok(Attempt {
+            kind: kind.clone(),
+            key: key.clone(),
+            part,
+            before: Some(before.clone()),
+            after: object,
+            warnings: Vec::new(),
+            tracked: false,
+        })
+    }
+
+    /// The kind's rules, managedFields and validation: the last word before storage.
+    pub fn settle(
+        &mut self,
+        attempt: &mut Attempt,
+        _options: &WriteOptions,
+        _now: Timestamp,
+    ) -> Result<(), ApiError> {
+        let kind = attempt.kind.clone();
+        let mut causes = Vec::new();
+        if let Some(before) = &attempt.before {
+            only_part(&kind, attempt.part, before, &mut attempt.after);
+            meta::kept(before, &mut attempt.after);
+            if meta::spec_changed(&kind, before, &attempt.after) && kind.counts_generations() {
+                let next = object::generation(before) + 1;
+                attempt.after["metadata"]["generation"] = json!(next);
+            }
+            causes.extend(meta::check_new_finalizers(before, &attempt.after));
+        } else {
+            causes.extend(meta::check_name(&kind, &attempt.after));
+        }
+        if causes.is_empty() {
+            Ok(())
+        } else {
+            Err(ApiError::invalid(&kind, object::name(&attempt.after), causes))
+        }
+    }
+
+    /// Stores an attempt, unless the object is no longer the one that it was prepared against.
+    pub fn store(&mut self, attempt: Attempt, options: &WriteOptions) -> Result<Outcome, ApiError> {
+        let Attempt { kind, key, before, after, warnings, .. } = attempt;
+        let current = self.store.find(&key.collection, &key.namespace, &key.name);
+        let Some(before) = before else {
+            if current.is_some() {
+                return Err(ApiError::already_exists(&kind, &key.name));
+            }
+            let object = if options.dry_run { Arc::new(after) } else { self.store.put(key, after) };
+            return Ok(Outcome { object, created: true, warnings });
+        };
+        match current {
+            None => return Err(ApiError::not_found(&kind, &key.name)),
+            Some(current) if !Arc::ptr_eq(current, &before) => {
+                return Err(ApiError::stale(&kind, &key.name));
+            }
+            Some(_) => {}
+        }
+        if after == *before {
+            return Ok(Outcome { object: before, created: false, warnings });
+        }
+        if options.dry_run {
+            return Ok(Outcome { object: Arc::new(after), created: false, warnings });
+        }
+        // The last finalizer of an object that waits for nothing else takes the object with it.
+        if may_go(&after) && !may_go(&before) {
+            self.store.remove(&key);
+            return Ok(Outcome { object: Arc::new(after), created: false, warnings });
+        }
+        let object = self.store.put(key, after);
+        Ok(Outcome { object, created: false, warnings })
+    }
+}
+
+/// Whether a deleted object has nothing left to wait for.
+fn may_go(object: &Value) -> bool {
+    object::is_terminating(object)
+        && object["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) == 0
+        && meta::finalizers(object).is_empty()
+        && object["spec"]["finalizers"].as_array().is_none_or(Vec::is_empty)
+}
+
+/// Preconditions that an object carries in itself.
+fn check_same(kind: &Kind, key: &Key, before: &Value, object: &Value) -> Result<(), ApiError> {
+    let uid = object::uid(object);
+    if !uid.is_empty() && uid != object::uid(before) {
+        let place = if kind.group.is_empty() {
+            kind.plural.clone()
+        } else {
+            format!("{}/{}", kind.group, kind.plural)
+        };
+        let namespace = if kind.namespaced { format!("/{}", key.namespace) } else { String::new() };
+        return Err(ApiError::conflict(
+            kind,
+            &key.name,
+            &format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{place}{namespace}/{}, \
+                 ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in \
+                 precondition: {uid}, UID in object meta: {}",
+                key.name,
+                object::uid(before)
+            ),
+        ));
+    }
+    let version = object::resource_version(object);
+    if !version.is_empty() && version != object::resource_version(before) {
+        return Err(ApiError::stale(kind, &key.name));
+    }
+    Ok(())
+}
+
+/// Leaves only the part that the request may write; the rest is as stored.
+fn only_part(kind: &Kind, part: Part, before: &Value, after: &mut Value) {
+    let from_before = |after: &mut Value, field: &str| match before.get(field) {
+        Some(value) => after[field] = value.clone(),
+        None => {
+            after.as_object_mut().expect("an object is a map").remove(field);
+        }
+    };
+    match part {
+        Part::Main | Part::Scale => {
+            if kind.has_status {
+                from_before(after, "status");
+            }
+            if kind.plural == "namespaces" {
+                from_before(after, "spec");
+            }
+        }
+        Part::Status => {
+            let fields: Vec<String> = before
+                .as_object()
+                .into_iter()
+                .chain(after.as_object())
+                .flat_map(|fields| fields.keys().cloned())
+                .filter(|field| !matches!(field.as_str(), "status" | "metadata"))
+                .collect();
+            for field in fields {
+                from_before(after, &field);
+            }
+            if kind.custom.is_some() {
+                let managed = after["metadata"]["managedFields"].take();
+                after["metadata"] = before["metadata"].clone();
+                if managed.is_array() {
+                    after["metadata"]["managedFields"] = managed;
+                }
+            } else if let Some(owners) = before["metadata"].get("ownerReferences") {
+                after["metadata"]["ownerReferences"] = owners.clone();
+            }
+        }
+        Part::Finalize => {
+            let finalizers = after["spec"]["finalizers"].take();
+            *after = before.clone();
+            after["spec"]["finalizers"] = finalizers;
+        }
+    }
+}
