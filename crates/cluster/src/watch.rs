@@ -1,0 +1,229 @@
+//! A list and then a watch of one kind, for ever, with its own back-off: nothing is lost when a
+//! watch breaks, since what a new list no longer holds has been deleted.
+//!
+//! RBAC: `list` and `watch` on the kind.
+//!
+//! Our own and not kube-runtime's `watcher`, for three reasons (kube-runtime 5.0.0): it opens a
+//! watch that ends at once again without a pause; after a 410 at the opening it asks for the same
+//! version again; and its back-off starts anew with each attempt that gets as far as a connection.
+//! It also wants whole metadata, of which most would be thrown away for each Pod.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream::BoxStream};
+use kube::Client;
+use kube::core::{Request, WatchEvent, params};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::time::Instant;
+use tracing::{debug, warn};
+
+use crate::backoff::Backoff;
+use crate::wire;
+
+/// Objects of a page of a list.
+const PAGE: u32 = 500;
+/// How long the server is asked to keep a watch open, in seconds.
+const OPEN: u32 = 290;
+/// How long a watch may be silent: the server closes it before, if the connection still stands.
+const SILENCE: Duration = Duration::from_secs(295);
+/// A watch that ends sooner than this, without a word, has failed.
+const TOO_SHORT: Duration = Duration::from_secs(1);
+/// How long a page of a list may take.
+const PAGE_TIME_OUT: Duration = Duration::from_secs(60);
+
+/// A kind that can be watched: the part of its objects that is used. Whatever else they hold is
+/// dropped while decoding, and nothing in them may make decoding fail, or one odd object would hide
+/// all others.
+pub trait Watched: DeserializeOwned + Clone + Send + 'static {
+    /// Plural, as in paths and in what is waited for.
+    const PLURAL: &'static str;
+    /// `/api/v1`, `/apis/apps/v1`.
+    const GROUP_VERSION: &'static str;
+
+    /// `metadata.resourceVersion`.
+    fn resource_version(&self) -> &str;
+}
+
+/// What a watch has to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen<K> {
+    /// All objects that there are: any other is gone.
+    All(Vec<K>),
+    /// One is new or has changed.
+    Applied(K),
+    /// One is gone; its last content.
+    Deleted(K),
+    /// The watch has failed and will be tried again: why.
+    Broken(String),
+}
+
+#[derive(Deserialize)]
+struct List<K> {
+    #[serde(default)]
+    metadata: ListMeta,
+    items: Vec<K>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ListMeta {
+    resource_version: String,
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+/// Why a list or a watch came to an end.
+enum End {
+    /// Go on from the last version: the watch has run its time.
+    Resume,
+    /// Go on from the last version, after a pause.
+    Failed(String, Option<u32>),
+    /// The version is too old, or something cannot be read: list again, after a pause.
+    Desynced(String),
+}
+
+/// Lists and watches until dropped; every change is given to `tell`, in order.
+///
+/// `namespace` is `None` for all. `jitter` seeds the spread of the pauses.
+pub async fn watch<K: Watched>(
+    client: Client,
+    namespace: Option<String>,
+    jitter: u64,
+    mut tell: impl FnMut(Seen<K>),
+) {
+    let path = match &namespace {
+        Some(namespace) => format!("{}/namespaces/{namespace}/{}", K::GROUP_VERSION, K::PLURAL),
+        None => format!("{}/{}", K::GROUP_VERSION, K::PLURAL),
+    };
+    let request = Request::new(path);
+    let mut backoff = Backoff::new(jitter);
+    let mut version: Option<String> = None;
+    loop {
+        let end = match &mut version {
+            None => match list::<K>(&client, &request).await {
+                Ok((items, at)) => {
+                    debug!(kind = K::PLURAL, items = items.len(), version = at, "listed");
+                    tell(Seen::All(items));
+                    backoff.reset();
+                    version = Some(at);
+                    continue;
+                }
+                Err(end) => end,
+            },
+            Some(version) => follow(&client, &request, version, &mut backoff, &mut tell).await,
+        };
+        let (why, asked) = match end {
+            End::Resume => continue,
+            End::Failed(why, asked) => (why, asked),
+            End::Desynced(why) => {
+                version = None;
+                (why, None)
+            }
+        };
+        let pause = backoff.next().max(Duration::from_secs(asked.unwrap_or(0).into()));
+        warn!(kind = K::PLURAL, ?pause, why, "watch is broken");
+        tell(Seen::Broken(why));
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// All pages, and the version at which to go on.
+async fn list<K: Watched>(client: &Client, request: &Request) -> Result<(Vec<K>, String), End> {
+    let mut items = Vec::new();
+    let mut next: Option<String> = None;
+    loop {
+        let ask = params::ListParams {
+            limit: Some(PAGE),
+            continue_token: next.take(),
+            ..params::ListParams::default()
+        };
+        let ask = request.list(&ask).map_err(|error| End::Desynced(error.to_string()))?;
+        let page = tokio::time::timeout(PAGE_TIME_OUT, client.request::<List<K>>(ask)).await;
+        let page = page
+            .map_err(|_| End::Failed("no answer to a list".to_owned(), None))?
+            .map_err(|error| failed(&error))?;
+        items.extend(page.items);
+        match page.metadata.next.filter(|token| !token.is_empty()) {
+            Some(token) => next = Some(token),
+            None if page.metadata.resource_version.is_empty() => {
+                return Err(End::Desynced("a list without a resourceVersion".to_owned()));
+            }
+            None => return Ok((items, page.metadata.resource_version)),
+        }
+    }
+}
+
+/// One watch, from `version`, which goes on with what is told.
+async fn follow<K: Watched>(
+    client: &Client,
+    request: &Request,
+    version: &mut String,
+    backoff: &mut Backoff,
+    tell: &mut impl FnMut(Seen<K>),
+) -> End {
+    let ask = params::WatchParams {
+        timeout: Some(OPEN),
+        bookmarks: true,
+        ..params::WatchParams::default()
+    };
+    let ask = match request.watch(&ask, version) {
+        Ok(ask) => ask,
+        Err(error) => return End::Desynced(error.to_string()),
+    };
+    let opened = Instant::now();
+    let mut stream: BoxStream<'static, kube::Result<WatchEvent<K>>> =
+        match tokio::time::timeout(wire::TIME_OUT, client.request_events::<K>(ask)).await {
+            Ok(Ok(stream)) => stream.boxed(),
+            Ok(Err(error)) => return failed(&error),
+            Err(_) => return End::Failed("no answer to a watch".to_owned(), None),
+        };
+    let mut silent = true;
+    loop {
+        let event = match tokio::time::timeout(SILENCE, stream.next()).await {
+            Ok(Some(Ok(event))) => event,
+            Ok(Some(Err(error))) => return failed(&error),
+            Ok(None) if silent && opened.elapsed() < TOO_SHORT => {
+                return End::Failed("the watch ended at once".to_owned(), None);
+            }
+            Ok(None) | Err(_) => return End::Resume,
+        };
+        match event {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                version.clear();
+                version.push_str(object.resource_version());
+                tell(Seen::Applied(object));
+            }
+            WatchEvent::Deleted(object) => {
+                version.clear();
+                version.push_str(object.resource_version());
+                tell(Seen::Deleted(object));
+            }
+            WatchEvent::Bookmark(mark) => *version = mark.metadata.resource_version,
+            WatchEvent::Error(status) if status.code == 410 => {
+                return End::Desynced(status.message);
+            }
+            WatchEvent::Error(status) => {
+                let asked = status.details.as_ref().map(|details| details.retry_after_seconds);
+                return End::Failed(status.message, asked);
+            }
+        }
+        if version.is_empty() {
+            return End::Desynced("an event without a resourceVersion".to_owned());
+        }
+        silent = false;
+        backoff.reset();
+    }
+}
+
+fn failed(error: &kube::Error) -> End {
+    match error {
+        kube::Error::Api(status) if status.code == 410 => End::Desynced(status.message.clone()),
+        kube::Error::Api(status) => {
+            let asked = status.details.as_ref().map(|details| details.retry_after_seconds);
+            End::Failed(status.message.clone(), asked)
+        }
+        kube::Error::SerdeError(error) => End::Desynced(format!("cannot read an object: {error}")),
+        error => End::Failed(wire::chain(error), None),
+    }
+}
