@@ -1,1 +1,21 @@
-//! placeholder
+//! The process around the controller: flags, certificates, lease, metrics, health, signals.
+//!
+//! [`run`] serves until its `shutdown` argument resolves; it reads no signal itself. The binary
+//! hands it [`signals::shutdown`].
+
+mod error;
+pub mod flags;
+pub mod logs;
+pub mod signals;
+
+mod client;
+mod patience;
+pub mod probes;
+pub mod ready;
+
+mod certificates;
+mod https;
+mod registration;
+
+pub use error::Error;
+pub use flags::Flags;

@@ -64,7 +64,8 @@ fn misplaced(members: &BTreeMap<String, Member>) -> Vec<String> {
                 None => wrong.push(format!("{name} uses {used}, which stands beside the floors")),
             }
         }
-        for kept_out in own.must_not_name.iter().filter(|kept_out| member.uses.contains(**kept_out)) {
+        for kept_out in own.must_not_name.iter().filter(|kept_out| member.uses.contains(**kept_out))
+        {
             wrong.push(format!("{name} names {kept_out} in its Cargo.toml, which it must not"));
         }
     }
@@ -142,10 +143,7 @@ mod tests {
 
     #[test]
     fn a_crate_without_a_floor_is_refused() {
-        check(
-            &[("bell", &[])],
-            &["bell: has no floor; give it one in xtask/src/floors/table.rs"],
-        );
+        check(&[("bell", &[])], &["bell: has no floor; give it one in xtask/src/floors/table.rs"]);
     }
 
     #[test]

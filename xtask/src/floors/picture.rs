@@ -43,7 +43,8 @@ fn uses(
     width: usize,
 ) -> Option<String> {
     let ours = FLOORS.iter().map(|floor| floor.name).filter(|name| names.contains(*name));
-    let others = names.iter().map(String::as_str).filter(|n| members.contains_key(*n) && !stands(n));
+    let others =
+        names.iter().map(String::as_str).filter(|n| members.contains_key(*n) && !stands(n));
     let list: Vec<&str> = ours.chain(others).collect();
     (!list.is_empty()).then(|| format!("       {:width$}  {word}: {}", "", list.join(", ")))
 }

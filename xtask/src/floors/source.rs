@@ -34,7 +34,8 @@ fn opens_module(line: &str) -> bool {
 
 /// Takes the attributes away that make the coming module one of tests, if they do.
 fn ends_in_test_attribute(kept: &mut Vec<(usize, &str)>) -> bool {
-    let attributes = kept.iter().rev().take_while(|(_, line)| line.trim().starts_with("#[")).count();
+    let attributes =
+        kept.iter().rev().take_while(|(_, line)| line.trim().starts_with("#[")).count();
     let first = kept.len() - attributes;
     let is_test = kept[first..].iter().any(|(_, line)| line.trim() == "#[cfg(test)]");
     if is_test {

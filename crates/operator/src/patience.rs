@@ -1,0 +1,92 @@
+//! Trying until it works: what can't be had at the start is waited for, never a reason to die.
+
+use crate::ready::Handle;
+use std::fmt::Display;
+use std::time::Duration;
+use tracing::{info, warn};
+
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(15);
+/// One try; kube has no read time-out of its own.
+const PER_TRY: Duration = Duration::from_secs(10);
+
+/// The pauses between tries, in order: 1 s, 2 s, 4 s, 8 s, then 15 s for ever.
+fn pauses() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(FIRST), |pause| Some((*pause * 2).min(LONGEST)))
+}
+
+/// Calls `attempt` until it succeeds. Every failure goes to the log and to /readyz; the same words
+/// again go to the log at debug level only.
+pub(crate) async fn until_it_works<T, E: Display>(
+    handle: &Handle,
+    what: &str,
+    mut attempt: impl AsyncFnMut() -> Result<T, E>,
+) -> T {
+    let mut last = String::new();
+    for pause in pauses() {
+        let said = match tokio::time::timeout(PER_TRY, attempt()).await {
+            Ok(Ok(value)) => {
+                if !last.is_empty() {
+                    info!("{what}: works now");
+                }
+                return value;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("no answer within {} s", PER_TRY.as_secs()),
+        };
+        handle.says(said.clone());
+        if said == last {
+            tracing::debug!("{what}: {said}; next try in {} s", pause.as_secs());
+        } else {
+            warn!("{what}: {said}; trying again until it works");
+        }
+        last = said;
+        tokio::time::sleep(pause).await;
+    }
+    unreachable!("the pauses never end")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ready::Readiness;
+    use tokio::time::Instant;
+
+    #[test]
+    fn the_pauses_grow_to_a_limit() {
+        let seconds: Vec<u64> = pauses().take(7).map(|pause| pause.as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 15, 15, 15]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_is_tried_until_it_works_and_readiness_says_why_not() {
+        let readiness = Readiness::default();
+        let handle = readiness.wait_for("API server");
+        let begun = Instant::now();
+        let mut tries = 0;
+        let answer = until_it_works(&handle, "API server", async || {
+            tries += 1;
+            if tries < 4 { Err(format!("refused {tries}")) } else { Ok("up") }
+        })
+        .await;
+        assert_eq!(answer, "up");
+        assert_eq!(begun.elapsed(), Duration::from_secs(1 + 2 + 4));
+        assert_eq!(readiness.waiting(), ["API server: refused 3"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_try_that_hangs_is_cut_off() {
+        let readiness = Readiness::default();
+        let handle = readiness.wait_for("API server");
+        let mut tries = 0;
+        until_it_works(&handle, "API server", async || {
+            tries += 1;
+            if tries == 1 {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, String>(())
+        })
+        .await;
+        assert_eq!(readiness.waiting(), ["API server: no answer within 10 s"]);
+    }
+}
