@@ -2,8 +2,21 @@
 //!
 //! Nothing here does I/O, reads a clock, draws a random number or can block. The same functions run
 //! in the operator, in a rehearsal on a virtual clock, and in thousands of fault simulations.
+//!
+//! In reading order: the facts ([`world`]), what is remembered ([`status`]), what comes out
+//! ([`decision`]), the account of Pods that everything is checked on ([`account`]), who says no
+//! ([`budget`]), how far a rollout may be ([`front`]), which write brings it there ([`mover`]).
 
 pub mod quantity;
 pub mod world;
 pub mod status;
 pub mod decision;
+pub mod account;
+pub mod budget;
+pub mod front;
+pub mod mover;
+pub mod notice;
+pub mod admit;
+pub mod plan;
+
+pub use front::statefulset_rollout::decide;

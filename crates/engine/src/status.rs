@@ -195,6 +195,8 @@ pub struct Status {
     pub paused_seconds: i64,
     /// `stoppedSince`: since when it stands still now.
     pub stopped_since: Option<Timestamp>,
+    /// `statefulsetHash`: hash of the StatefulSet that this status speaks of, applied or not.
+    pub desired_hash: String,
     /// `statefulsetApplied`: what was last applied, and the generation that came of it.
     pub applied: Option<Applied>,
 }

@@ -37,6 +37,8 @@ pub struct World {
     pub workload: Option<Workload>,
     /// Its Pods: those whose controller reference has the workload's UID. Any order.
     pub pods: Vec<Pod>,
+    /// Another living rollout that names the same StatefulSet and came first: `KIND/NAME`.
+    pub rival: Option<String>,
     /// The disruption budgets whose selector matches the workload's Pod template.
     pub budgets: Vec<Budget>,
     /// What service discovery says, or why it is not asked.
@@ -45,6 +47,17 @@ pub struct World {
     pub outcome: Outcome,
     /// How the operator is set.
     pub settings: Settings,
+}
+
+impl World {
+    /// Whose the StatefulSet is, if it is not ours: who claims it, or who came first.
+    pub fn other_owner(&self) -> Option<&str> {
+        match self.workload.as_ref().map(|workload| &workload.claim) {
+            Some(Claim::Other { owner }) => Some(owner),
+            Some(Claim::Ours) => None,
+            Some(Claim::Free) | None => self.rival.as_deref(),
+        }
+    }
 }
 
 /// How the operator is set.
@@ -353,6 +366,8 @@ pub enum Refusal {
     Policy(String),
     /// It is another Pod by now, or gone: nothing to do.
     Gone,
+    /// The batch was stopped before its turn came.
+    NotTried,
 }
 
 /// Why a write to the StatefulSet was refused.

@@ -1,0 +1,306 @@
+//! The account of Pods: for each ordinal where its Pod stands, and the counts that follow from it.
+//!
+//! Every promise is checked on this account, so it errs on the side of caution: whatever is missing,
+//! going, or on its way back at the update revision counts as moved already.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::status::{PodRow, PodState, Status};
+use crate::world::{Discovery, Pod, PodPhase, Strategy, Uid, Workload, World};
+
+/// Where all Pods of one workload stand.
+#[derive(Clone, Debug)]
+pub struct Account<'a> {
+    /// One for each ordinal that the set ought to have, ascending.
+    pub slots: Vec<Slot<'a>>,
+    /// How many Pods ought to run the update revision.
+    pub target: u32,
+}
+
+/// One ordinal of the workload.
+#[derive(Clone, Debug)]
+pub struct Slot<'a> {
+    /// The ordinal.
+    pub ordinal: u32,
+    /// The name that its Pods bear.
+    pub name: String,
+    /// The Pod, if there is one.
+    pub pod: Option<&'a Pod>,
+    /// Where it stands.
+    pub state: PodState,
+    /// Ready for the set's minReadySeconds, of whatever revision.
+    pub available: bool,
+    /// Available and seen by every service that exists.
+    pub good: bool,
+    /// Whether service discovery sees it; `None` where it is not asked.
+    pub discovered: Option<bool>,
+    /// Whether a successor would come up at the update revision.
+    pub returns_updated: bool,
+    /// Whether the StatefulSet controller may replace it by itself (at or above a partition).
+    pub open: bool,
+    /// Whether we announced its eviction and do not know what came of it.
+    pub announced: bool,
+    /// Whether it came back at the update revision though no step released it.
+    pub leaked: bool,
+}
+
+impl Slot<'_> {
+    /// Whether it is, or will be without our doing, at the update revision.
+    pub fn moved(&self) -> bool {
+        match self.state {
+            PodState::Old | PodState::OldUnready => self.open,
+            PodState::Starting | PodState::Broken | PodState::Updated => true,
+            PodState::Evicting
+            | PodState::Terminating
+            | PodState::Recreating
+            | PodState::Missing => self.returns_updated,
+        }
+    }
+
+    /// Whether it is at an old revision, stands still, and is ours to move.
+    pub fn movable(&self) -> bool {
+        matches!(self.state, PodState::Old | PodState::OldUnready)
+    }
+
+    /// Whether the rollout waits for it: gone, going, or moved and not good yet.
+    pub fn awaited(&self) -> bool {
+        !self.movable() && self.state != PodState::Updated
+    }
+
+    /// Ready by Kubernetes' own word, which is what disruption budgets count.
+    pub fn ready(&self) -> bool {
+        self.pod.is_some_and(|pod| pod.ready_since.is_some() && pod.deletion.is_none())
+    }
+}
+
+impl<'a> Account<'a> {
+    /// Takes the account of a workload.
+    pub fn take(world: &'a World, workload: &Workload, now: Timestamp) -> Self {
+        let by_ordinal: BTreeMap<u32, &Pod> =
+            world.pods.iter().map(|pod| (pod.ordinal, pod)).collect();
+        let rows: BTreeMap<&str, &PodRow> =
+            world.status.pods.iter().map(|row| (row.name.as_str(), row)).collect();
+        let first = workload.first_ordinal;
+        let slots = (first..first.saturating_add(workload.replicas))
+            .map(|ordinal| {
+                let name = format!("{}-{ordinal}", world.rollout.workload_name);
+                let row = rows.get(name.as_str()).copied();
+                slot(world, workload, ordinal, name, by_ordinal.get(&ordinal).copied(), row, now)
+            })
+            .collect();
+        Self { slots, target: world.rollout.percent.of(workload.replicas) }
+    }
+
+    fn count(&self, which: impl Fn(&Slot<'a>) -> bool) -> u32 {
+        u32::try_from(self.slots.iter().filter(|slot| which(slot)).count()).unwrap_or(u32::MAX)
+    }
+
+    /// How many Pods the set ought to have.
+    pub fn replicas(&self) -> u32 {
+        self.count(|_| true)
+    }
+
+    /// How many are, or will be without our doing, at the update revision.
+    pub fn moved(&self) -> u32 {
+        self.count(Slot::moved)
+    }
+
+    /// How many more may be moved.
+    pub fn left(&self) -> u32 {
+        self.target.saturating_sub(self.moved())
+    }
+
+    /// How many exist at the update revision.
+    pub fn updated(&self) -> u32 {
+        self.count(|slot| {
+            matches!(slot.state, PodState::Starting | PodState::Broken | PodState::Updated)
+        })
+    }
+
+    /// How many are at the update revision and good.
+    pub fn good(&self) -> u32 {
+        self.count(|slot| slot.state == PodState::Updated)
+    }
+
+    /// How many Kubernetes calls Ready.
+    pub fn ready(&self) -> u32 {
+        self.count(Slot::ready)
+    }
+
+    /// How many are available, of whatever revision.
+    pub fn available(&self) -> u32 {
+        self.count(|slot| slot.available)
+    }
+
+    /// How many the rollout waits for.
+    pub fn awaited(&self) -> u32 {
+        self.count(Slot::awaited)
+    }
+
+    /// How many exist at an old revision, standing still.
+    pub fn old(&self) -> u32 {
+        self.count(Slot::movable)
+    }
+
+    /// How many came back at the update revision though no step released them.
+    pub fn leaked(&self) -> u32 {
+        self.count(|slot| slot.leaked)
+    }
+
+    /// How many service discovery sees.
+    pub fn discovered(&self) -> u32 {
+        self.count(|slot| slot.discovered == Some(true))
+    }
+
+    /// The Pod to name when the rollout does not get on: in trouble first, then stuck going, then
+    /// the one that has been coming up longest.
+    pub fn worst(&self) -> Option<&Slot<'a>> {
+        self.slots.iter().filter(|slot| slot.awaited()).min_by_key(|slot| {
+            let rank = match slot.state {
+                PodState::Broken => 0,
+                PodState::Terminating | PodState::Evicting => 1,
+                _ => 2,
+            };
+            (rank, slot.pod.map(|pod| pod.created))
+        })
+    }
+
+    /// The revision that most of the standing Pods run, `prefer` where several tie.
+    pub fn majority(&self, prefer: &str) -> Option<String> {
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        for pod in self.slots.iter().filter_map(|slot| slot.pod) {
+            *counts.entry(&pod.revision).or_default() += 1;
+        }
+        let most = counts.values().max().copied()?;
+        let mut best = counts.iter().filter(|(_, n)| **n == most).map(|(revision, _)| *revision);
+        let first = best.next()?;
+        let chosen = if best.any(|r| r == prefer) { prefer } else { first };
+        Some(chosen.to_owned())
+    }
+}
+
+/// The UIDs whose eviction was announced in the status or accepted since.
+pub(crate) fn is_evicting(world: &World, uid: &Uid) -> bool {
+    world.outcome.accepted.contains(uid)
+        || (world.status.evicting.contains(uid) && !world.outcome.refused.contains_key(uid))
+}
+
+fn slot<'a>(
+    world: &World,
+    workload: &Workload,
+    ordinal: u32,
+    name: String,
+    pod: Option<&'a Pod>,
+    row: Option<&PodRow>,
+    now: Timestamp,
+) -> Slot<'a> {
+    let available = pod.is_some_and(|pod| is_available(pod, workload, now));
+    let discovered = pod.and_then(|pod| discovered(&world.discovery, pod));
+    let good = available && discovered != Some(false);
+    let (open, returns_updated) = match workload.strategy {
+        Strategy::OnDelete => (false, true),
+        Strategy::RollingUpdate { partition } => {
+            let open = ordinal >= workload.first_ordinal.saturating_add(partition);
+            (open, open || workload.current_revision == workload.update_revision)
+        }
+    };
+    let state = state(world, workload, pod, row, available, good);
+    let announced = pod.is_some_and(|pod| {
+        pod.deletion.is_none()
+            && is_evicting(world, &pod.uid)
+            && !world.outcome.accepted.contains(&pod.uid)
+    });
+    let leaked = pod.is_some_and(|pod| leaked(&world.status, workload, pod, row, open));
+    let leaked = leaked && !world.rollout.percent.is_all();
+    Slot {
+        ordinal,
+        name,
+        pod,
+        state,
+        available,
+        good,
+        discovered,
+        returns_updated,
+        open,
+        announced,
+        leaked,
+    }
+}
+
+fn state(
+    world: &World,
+    workload: &Workload,
+    pod: Option<&Pod>,
+    row: Option<&PodRow>,
+    available: bool,
+    good: bool,
+) -> PodState {
+    let Some(pod) = pod else {
+        let ours = row.is_some_and(|row| {
+            matches!(row.state, PodState::Evicting | PodState::Recreating)
+                || is_evicting(world, &row.uid)
+        });
+        return if ours { PodState::Recreating } else { PodState::Missing };
+    };
+    let ours = is_evicting(world, &pod.uid);
+    if pod.deletion.is_some() {
+        return if ours { PodState::Evicting } else { PodState::Terminating };
+    }
+    if world.outcome.accepted.contains(&pod.uid) {
+        return PodState::Evicting;
+    }
+    match (pod.revision == workload.update_revision, pod.trouble.is_some()) {
+        (false, _) if available => PodState::Old,
+        (false, _) => PodState::OldUnready,
+        (true, _) if good => PodState::Updated,
+        (true, true) => PodState::Broken,
+        (true, false) => PodState::Starting,
+    }
+}
+
+/// A Pod has leaked when it runs the update revision, its predecessor did not, and neither we nor an
+/// opened partition let that one go. What was leaked stays leaked until its Pod goes.
+fn leaked(
+    status: &Status,
+    workload: &Workload,
+    pod: &Pod,
+    row: Option<&PodRow>,
+    open: bool,
+) -> bool {
+    if pod.revision != workload.update_revision {
+        return false;
+    }
+    let Some(row) = row else {
+        // A new ordinal: scaled up in the middle of a rollout, it comes at the update revision.
+        let two_versions = !status.stable_revision.is_empty()
+            && status.stable_revision != workload.update_revision;
+        return two_versions && !status.pods.is_empty();
+    };
+    if row.uid == pod.uid {
+        return row.leaked;
+    }
+    let ours = matches!(row.state, PodState::Evicting | PodState::Recreating)
+        || status.evicting.contains(&row.uid);
+    let by_partition = open && matches!(workload.strategy, Strategy::RollingUpdate { .. });
+    if row.revision == workload.update_revision {
+        return row.leaked;
+    }
+    !ours && !by_partition
+}
+
+/// Whether a Pod has been Ready for the set's minReadySeconds by our clock.
+pub fn is_available(pod: &Pod, workload: &Workload, now: Timestamp) -> bool {
+    pod.deletion.is_none()
+        && pod.phase == PodPhase::Running
+        && pod.ready_since.is_some_and(|since| now.duration_since(since) >= workload.min_ready)
+}
+
+fn discovered(discovery: &Discovery, pod: &Pod) -> Option<bool> {
+    match discovery {
+        Discovery::NotAsked | Discovery::NotConfigured | Discovery::Unreachable { .. } => None,
+        Discovery::Read { services, .. } if services.is_empty() => None,
+        Discovery::Read { passing, .. } => Some(passing.contains(&pod.name)),
+    }
+}

@@ -1,0 +1,234 @@
+//! How many ready Pods may go at this moment, and who says no.
+
+use jiff::Timestamp;
+
+use crate::account::Account;
+use crate::status::{PodState, Reason};
+use crate::world::{Budget, Discovery, Pod, PodManagement, PodPhase, Workload, World};
+
+/// Why nothing moves, or no more than moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The word for it.
+    pub reason: Reason,
+    /// A sentence that names the object and the remedy.
+    pub message: String,
+}
+
+impl Hold {
+    pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into() }
+    }
+}
+
+/// Room for ready Pods to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// How many may go now.
+    pub pods: u32,
+    /// Why not more; `None` where the budget has room to spare.
+    pub hold: Option<Hold>,
+    /// Something to say about the pace even when Pods move.
+    pub remark: Option<String>,
+}
+
+impl Room {
+    fn none(hold: Hold) -> Self {
+        Self { pods: 0, hold: Some(hold), remark: None }
+    }
+}
+
+/// The room that budgets, Pods on their way and the set's own order leave.
+pub fn room(world: &World, workload: &Workload, account: &Account<'_>, now: Timestamp) -> Room {
+    if let Some(hold) = outside(world, now) {
+        return Room::none(hold);
+    }
+    let mut room = match world.budgets.as_slice() {
+        [] => without_budget(account),
+        [budget] => under_budget(world, budget, account),
+        several => Room::none(ambiguous(world, several)),
+    };
+    if room.pods > 0
+        && let Some(hold) = broken_update(account)
+    {
+        return Room { pods: 0, hold: Some(hold), remark: room.remark };
+    }
+    if workload.management == PodManagement::OrderedReady {
+        let pods = room.pods.min(if account.awaited() == 0 { 1 } else { 0 });
+        if pods == 0 && room.pods > 0 {
+            room.hold = Some(waiting(account));
+        }
+        room.pods = pods;
+        room.remark = Some(
+            "podManagementPolicy OrderedReady brings Pods back one at a time, so one moves at a time; \
+             a set with podManagementPolicy Parallel moves as many as its budget allows"
+                .to_owned(),
+        );
+    }
+    room
+}
+
+fn outside(world: &World, now: Timestamp) -> Option<Hold> {
+    if let Some(until) = world.outcome.hold_until.filter(|until| *until > now) {
+        return Some(Hold::new(
+            Reason::ApiServerBusy,
+            format!("the API server is busy and asked to be left alone until {until}"),
+        ));
+    }
+    match &world.discovery {
+        Discovery::Unreachable { message, .. } => Some(Hold::new(
+            Reason::DiscoveryUnreachable,
+            format!("service discovery cannot be reached, so no further Pod is moved: {message}"),
+        )),
+        _ => None,
+    }
+}
+
+/// Pods of the new revision that are in trouble are the reason to stop, not to go on.
+fn broken_update(account: &Account<'_>) -> Option<Hold> {
+    account.slots.iter().any(|slot| slot.state == PodState::Broken).then(|| waiting(account))
+}
+
+fn without_budget(account: &Account<'_>) -> Room {
+    let remark = Some(
+        "no PodDisruptionBudget selects the Pods, so one moves at a time; create one to move more"
+            .to_owned(),
+    );
+    match account.awaited() {
+        0 => Room { pods: 1, hold: None, remark },
+        _ => Room { pods: 0, hold: Some(waiting(account)), remark },
+    }
+}
+
+fn under_budget(world: &World, budget: &Budget, account: &Account<'_>) -> Room {
+    let place = format!("{}/{}", world.rollout.namespace, budget.name);
+    if let Some(message) = &budget.sync_failed {
+        return Room::none(Hold::new(
+            Reason::BudgetNotReady,
+            format!("PodDisruptionBudget {place} cannot be computed by its controller: {message}"),
+        ));
+    }
+    if !budget.observed {
+        return Room::none(Hold::new(
+            Reason::BudgetNotReady,
+            format!("PodDisruptionBudget {place} has changed and its controller has not seen it"),
+        ));
+    }
+    if budget.expected > 0 && budget.desired_healthy >= budget.expected {
+        return Room::none(Hold::new(
+            Reason::BudgetNeverAllows,
+            format!(
+                "PodDisruptionBudget {place} ({}) wants {} of {} Pods healthy, so it never allows a \
+                 disruption; set maxUnavailable to at least 1",
+                budget.limit, budget.desired_healthy, budget.expected
+            ),
+        ));
+    }
+    let pods =
+        budget.allowed.min(by_our_own_count(budget, account)).saturating_sub(soaking(account));
+    let hold = (pods == 0).then(|| {
+        if account.awaited() > 0 { waiting(account) } else { exhausted(budget, &place, account) }
+    });
+    Room { pods, hold, remark: None }
+}
+
+/// Pods that the budget counts as healthy and we do not yet: ready, but not for minReadySeconds or
+/// not in service discovery. They use up room of their own.
+fn soaking(account: &Account<'_>) -> u32 {
+    let soaking = account
+        .slots
+        .iter()
+        .filter(|slot| slot.ready() && matches!(slot.state, PodState::Starting | PodState::Broken));
+    u32::try_from(soaking.count()).unwrap_or(u32::MAX)
+}
+
+/// The budget's status may be older than our own evictions; the Pods and what was accepted are not.
+/// Only usable where the budget covers this set's Pods and no others.
+fn by_our_own_count(budget: &Budget, account: &Account<'_>) -> u32 {
+    if budget.expected != account.replicas() {
+        return u32::MAX;
+    }
+    let healthy =
+        account.slots.iter().filter(|slot| slot.ready() && slot.state != PodState::Evicting);
+    u32::try_from(healthy.count()).unwrap_or(u32::MAX).saturating_sub(budget.desired_healthy)
+}
+
+fn exhausted(budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
+    let unready: Vec<&str> = account
+        .slots
+        .iter()
+        .filter(|slot| !slot.ready())
+        .map(|slot| slot.name.as_str())
+        .take(3)
+        .collect();
+    let because = if unready.is_empty() {
+        "Pods that do not belong to this StatefulSet use it up".to_owned()
+    } else {
+        format!("not ready: {}", unready.join(", "))
+    };
+    Hold::new(
+        Reason::BudgetExhausted,
+        format!(
+            "PodDisruptionBudget {place} ({}) allows no disruption now: {} healthy, {} needed; {because}",
+            budget.limit, budget.current_healthy, budget.desired_healthy
+        ),
+    )
+}
+
+pub(crate) fn ambiguous(world: &World, several: &[Budget]) -> Hold {
+    let names: Vec<&str> = several.iter().map(|budget| budget.name.as_str()).collect();
+    Hold::new(
+        Reason::AmbiguousBudget,
+        format!(
+            "PodDisruptionBudgets {} in namespace {} select the same Pods, and the Eviction API refuses \
+             such Pods; delete one or narrow its selector",
+            names.join(", "),
+            world.rollout.namespace
+        ),
+    )
+}
+
+/// That the rollout waits for Pods, and for which.
+pub(crate) fn waiting(account: &Account<'_>) -> Hold {
+    let message = match account.worst() {
+        Some(slot) => format!(
+            "waiting for {} of {} Pods; {}",
+            account.awaited(),
+            account.replicas(),
+            crate::front::describe(slot)
+        ),
+        None => "waiting for Pods".to_owned(),
+    };
+    Hold::new(Reason::WaitingForPods, message)
+}
+
+/// Whether evicting an unready Pod would be allowed, by the rules of the Eviction API.
+pub fn unready_may_go(world: &World, pod: &Pod) -> Result<(), Hold> {
+    if pod.phase != PodPhase::Running {
+        return Ok(());
+    }
+    match world.budgets.as_slice() {
+        [] => Ok(()),
+        [budget] => {
+            let met =
+                budget.desired_healthy > 0 && budget.current_healthy >= budget.desired_healthy;
+            if budget.observed && (budget.always_allow_unhealthy || met || budget.allowed > 0) {
+                return Ok(());
+            }
+            Err(Hold::new(
+                Reason::UnhealthyPodsHoldBudget,
+                format!(
+                    "Pod {} is at an old revision and not ready, but PodDisruptionBudget {}/{} refuses \
+                     its eviction: {} healthy, {} needed, unhealthyPodEvictionPolicy is not AlwaysAllow; \
+                     set that policy, or unhealthyPods: Replace in the rollout",
+                    pod.name,
+                    world.rollout.namespace,
+                    budget.name,
+                    budget.current_healthy,
+                    budget.desired_healthy
+                ),
+            ))
+        }
+        several => Err(ambiguous(world, several)),
+    }
+}

@@ -1,0 +1,6 @@
+//! Fronts: how far a rollout may be at this moment, and the words of one served interface.
+
+mod report;
+pub mod statefulset_rollout;
+
+pub use report::describe;

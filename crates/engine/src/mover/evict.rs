@@ -1,0 +1,86 @@
+//! Eviction under `OnDelete`: whatever goes comes back at the update revision.
+//!
+//! Order: Pods whose eviction was announced before a crash, then those at an old revision that are
+//! not ready (they cost the budget nothing), then highest ordinal first.
+
+use std::cmp::Reverse;
+
+use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
+use crate::account::Slot;
+use crate::decision::Victim;
+use crate::world::PodManagement;
+
+/// The Pods that may still be moved, in the order in which they would go.
+pub fn order<'a, 'b>(scene: &Scene<'b>) -> Vec<&'a Slot<'b>>
+where
+    'b: 'a,
+{
+    let ordered = scene.workload.management == PodManagement::OrderedReady;
+    let mut slots: Vec<&Slot<'_>> =
+        scene.account.slots.iter().filter(|slot| slot.movable()).collect();
+    slots.sort_by_key(|slot| {
+        let unready = is_unready(slot);
+        // Under OrderedReady a missing Pod waits for every lower ordinal, so the lowest of the
+        // broken ones has to come up first.
+        let rank =
+            if ordered && unready { i64::from(slot.ordinal) } else { -i64::from(slot.ordinal) };
+        (Reverse(slot.announced), Reverse(unready), rank)
+    });
+    slots
+}
+
+pub(super) fn advance(scene: &Scene<'_>) -> Move {
+    let left = scene.account.left();
+    if left == 0 {
+        return batch(Vec::new(), Vec::new(), None, None, scene.account);
+    }
+    if let Some(hold) = scene.refusal() {
+        return Move::Wait(hold);
+    }
+    let chosen = choose(scene, &order(scene), left);
+    batch(chosen.evict, chosen.delete, None, chosen.hold, scene.account)
+}
+
+/// Which of the candidates may go now.
+pub(super) struct Chosen {
+    pub(super) evict: Vec<Victim>,
+    pub(super) delete: Vec<Victim>,
+    pub(super) hold: Option<super::Hold>,
+}
+
+/// Takes candidates in their order: unready ones cost no room, ready ones one each.
+fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
+    let mut chosen = Chosen { evict: Vec::new(), delete: Vec::new(), hold: None };
+    let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
+    let (mut left, mut ready_room) = (left, None);
+    for slot in order {
+        let Some(pod) = slot.pod else { continue };
+        let full = left == 0 || (one_at_a_time && !chosen.evict.is_empty());
+        if full {
+            break;
+        }
+        if is_unready(slot) {
+            match unready(scene.world, pod) {
+                Unready::Evict => chosen.evict.push(victim(pod)),
+                Unready::Delete => chosen.delete.push(victim(pod)),
+                Unready::Held(hold) => {
+                    chosen.hold.get_or_insert(hold);
+                    continue;
+                }
+            }
+            left -= 1;
+            continue;
+        }
+        let (room, hold) = ready_room.get_or_insert_with(|| scene.ready_room(left));
+        if *room == 0 {
+            if chosen.hold.is_none() {
+                chosen.hold = hold.take();
+            }
+            break;
+        }
+        *room -= 1;
+        left -= 1;
+        chosen.evict.push(victim(pod));
+    }
+    chosen
+}

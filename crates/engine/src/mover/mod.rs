@@ -1,0 +1,209 @@
+//! Movers: given how far a rollout may be, the one write that brings it there safely.
+//!
+//! A mover knows no front. Each answers the same questions: with which update strategy a new template
+//! is applied (`hold`), what to write when the rollout stands still (`freeze`), and which write comes
+//! next (`advance`).
+
+pub mod evict;
+pub mod partition;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::account::{Account, Slot};
+use crate::budget::{self, Hold, Room};
+use crate::decision::{Action, Victim};
+use crate::status::{PodState, Reason};
+use crate::world::{Pod, Refusal, Rollout, Strategy, UnhealthyPods, VersionLeak, Workload, World};
+
+/// What a mover says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Move {
+    /// The next write.
+    Act(Action),
+    /// None now, and why.
+    Wait(Hold),
+    /// None any more.
+    Rest,
+}
+
+/// Which mover serves a rollout on this workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// OnDelete: evicted Pods come back at the update revision.
+    Evict,
+    /// RollingUpdate: a partition holds the old revision.
+    Partition,
+}
+
+impl Mover {
+    /// The mover for what the rollout asks and how the set stands. A set that cannot be held any
+    /// more (`Prevent` came in the middle of a rollout) is finished by eviction.
+    pub fn of(rollout: &Rollout, workload: &Workload) -> Self {
+        match (rollout.version_leak, workload.strategy) {
+            (VersionLeak::Prevent, Strategy::RollingUpdate { .. }) => Self::Partition,
+            _ => Self::Evict,
+        }
+    }
+
+    /// The next write towards the target.
+    pub fn advance(self, scene: &Scene<'_>) -> Move {
+        match self {
+            Self::Evict => evict::advance(scene),
+            Self::Partition => partition::advance(scene),
+        }
+    }
+
+    /// The write that makes sure that nothing moves while the rollout stands still.
+    pub fn freeze(self, scene: &Scene<'_>) -> Option<Action> {
+        match self {
+            Self::Evict => None,
+            Self::Partition => partition::freeze(scene),
+        }
+    }
+}
+
+/// What a mover looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// Everything.
+    pub world: &'a World,
+    /// The StatefulSet.
+    pub workload: &'a Workload,
+    /// Its Pods.
+    pub account: &'a Account<'a>,
+    /// The time.
+    pub now: Timestamp,
+}
+
+impl Scene<'_> {
+    fn room(&self) -> Room {
+        budget::room(self.world, self.workload, self.account, self.now)
+    }
+
+    /// How long until the next ready Pod may go, by `minPodEvictionIntervalSeconds`.
+    fn interval_hold(&self) -> Option<Hold> {
+        let interval = self.world.rollout.min_eviction_interval;
+        if interval <= SignedDuration::ZERO {
+            return None;
+        }
+        let next = self.world.status.last_eviction?.checked_add(interval).ok()?;
+        (next > self.now).then(|| {
+            Hold::new(
+                Reason::WaitingForInterval,
+                format!(
+                    "minPodEvictionIntervalSeconds is {}: the next Pod may go at {next}",
+                    interval.as_secs()
+                ),
+            )
+        })
+    }
+
+    /// How many ready Pods may go now, at most `left`.
+    fn ready_room(&self, left: u32) -> (u32, Option<Hold>) {
+        let room = self.room();
+        if room.pods == 0 {
+            return (0, room.hold);
+        }
+        if let Some(hold) = self.interval_hold() {
+            return (0, Some(hold));
+        }
+        let spaced = self.world.rollout.min_eviction_interval > SignedDuration::ZERO;
+        (room.pods.min(left).min(if spaced { 1 } else { u32::MAX }), None)
+    }
+
+    /// What the last batch met, when it is worth waiting for.
+    fn refusal(&self) -> Option<Hold> {
+        let (uid, refusal) = self.world.outcome.refused.iter().find(|(uid, refusal)| {
+            !matches!(refusal, Refusal::Gone | Refusal::NotTried)
+                && self.world.pods.iter().any(|pod| pod.uid == **uid)
+        })?;
+        let name = self.world.pods.iter().find(|pod| pod.uid == *uid)?.name.as_str();
+        let (reason, words) = match refusal {
+            Refusal::Budget(words) => (Reason::BudgetExhausted, words.as_str()),
+            Refusal::AmbiguousBudget(words) => (Reason::AmbiguousBudget, words.as_str()),
+            Refusal::Policy(words) => (Reason::EvictionRefused, words.as_str()),
+            Refusal::Overloaded => (Reason::ApiServerBusy, "the API server is busy"),
+            Refusal::Gone | Refusal::NotTried => return None,
+        };
+        let acted = self.world.outcome.acted_at?;
+        let again = acted.checked_add(self.pause_after_refusal()).ok()?;
+        (again > self.now)
+            .then(|| Hold::new(reason, format!("the eviction of Pod {name} was refused: {words}")))
+    }
+
+    /// A refusal is answered by waiting, not by asking again at once.
+    fn pause_after_refusal(&self) -> SignedDuration {
+        (self.world.settings.interval * 5).max(SignedDuration::from_secs(10))
+    }
+}
+
+/// When a refusal of the last batch has been waited out.
+pub(crate) fn refusal_over(world: &World) -> Option<Timestamp> {
+    let refused = world
+        .outcome
+        .refused
+        .values()
+        .any(|refusal| !matches!(refusal, Refusal::Gone | Refusal::NotTried));
+    let pause = (world.settings.interval * 5).max(SignedDuration::from_secs(10));
+    world.outcome.acted_at.filter(|_| refused)?.checked_add(pause).ok()
+}
+
+pub(crate) fn victim(pod: &Pod) -> Victim {
+    Victim {
+        name: pod.name.clone(),
+        uid: pod.uid.clone(),
+        resource_version: pod.resource_version.clone(),
+    }
+}
+
+/// What may be done about an unready Pod at an old revision.
+enum Unready {
+    Evict,
+    Delete,
+    Held(Hold),
+}
+
+fn unready(world: &World, pod: &Pod) -> Unready {
+    let refused = matches!(
+        world.outcome.refused.get(&pod.uid),
+        Some(Refusal::Budget(_) | Refusal::AmbiguousBudget(_))
+    );
+    let allowed = budget::unready_may_go(world, pod);
+    let hold = match allowed {
+        Ok(()) if !refused => return Unready::Evict,
+        Ok(()) => Hold::new(
+            Reason::UnhealthyPodsHoldBudget,
+            format!("the eviction of Pod {}, which is not ready, was refused", pod.name),
+        ),
+        Err(hold) => hold,
+    };
+    match world.rollout.unhealthy_pods {
+        UnhealthyPods::Replace => Unready::Delete,
+        UnhealthyPods::Report => Unready::Held(hold),
+    }
+}
+
+/// What a choice of Pods comes to: evictions first, then guarded deletes, else the reason.
+fn batch(
+    evict: Vec<Victim>,
+    delete: Vec<Victim>,
+    partition: Option<u32>,
+    hold: Option<Hold>,
+    account: &Account<'_>,
+) -> Move {
+    if !evict.is_empty() || partition.is_some() {
+        return Move::Act(Action::Evict { partition, pods: evict });
+    }
+    if !delete.is_empty() {
+        return Move::Act(Action::Delete { pods: delete });
+    }
+    match hold {
+        Some(hold) => Move::Wait(hold),
+        None if account.awaited() > 0 => Move::Wait(budget::waiting(account)),
+        None => Move::Rest,
+    }
+}
+
+fn is_unready(slot: &Slot<'_>) -> bool {
+    slot.state == PodState::OldUnready && !slot.ready()
+}

@@ -1,0 +1,165 @@
+//! A partition under `RollingUpdate`: a Pod below it comes back at the old revision, so a rollout
+//! that stands still does not drift.
+//!
+//! The StatefulSet controller replaces Pods at or above the partition by itself, one at a time and
+//! asking no budget; so the partition is lowered by no more than what the budget allows at that
+//! moment, and the Pods it opens are evicted together. Before the first step the set has to be at one
+//! revision with `currentRevision == updateRevision`: a held Pod comes back at `currentRevision`,
+//! which under OnDelete stays at whatever it was months ago.
+
+use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
+use crate::account::{Account, Slot};
+use crate::budget::Hold;
+use crate::decision::Action;
+use crate::status::Reason;
+use crate::world::{PodManagement, Strategy, Workload, World};
+
+/// How a new template is applied to a set that is to be held.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hand {
+    /// With this strategy in the same write.
+    Apply(Strategy),
+    /// Not yet: this comes first.
+    First(Action),
+    /// Not yet, or not at all.
+    Wait(Hold),
+}
+
+/// How to apply a template that is not on the set yet.
+pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account<'_>>) -> Hand {
+    let (Some(workload), Some(account)) = (workload, account) else {
+        return Hand::Apply(Strategy::RollingUpdate { partition: 0 });
+    };
+    let replicas = world.rollout.replicas.unwrap_or(0).max(workload.replicas);
+    let held = Strategy::RollingUpdate { partition: replicas };
+    let one_revision = account
+        .slots
+        .iter()
+        .all(|slot| slot.pod.is_none_or(|pod| pod.revision == workload.update_revision));
+    let rolling = matches!(workload.strategy, Strategy::RollingUpdate { .. });
+    let settled = rolling && workload.current_revision == workload.update_revision && one_revision;
+    let holds_already = rolling
+        && !world.status.stable_revision.is_empty()
+        && workload.current_revision == world.status.stable_revision;
+    if settled || holds_already {
+        return Hand::Apply(held);
+    }
+    let zero = Strategy::RollingUpdate { partition: 0 };
+    let all_good = one_revision && account.slots.iter().all(|slot| slot.good);
+    if all_good && workload.strategy != zero {
+        return Hand::First(Action::SetStrategy { strategy: zero });
+    }
+    if all_good {
+        return Hand::Wait(Hold::new(
+            Reason::Settling,
+            format!(
+                "waiting for StatefulSet {} to finish at revision {} before a partition can hold it",
+                world.rollout.workload_name, workload.update_revision
+            ),
+        ));
+    }
+    if world.rollout.percent.is_all() {
+        // Nothing needs to be held when every Pod is to move; this is also the way out of a broken set.
+        return Hand::Apply(Strategy::OnDelete);
+    }
+    Hand::Wait(Hold::new(
+        Reason::CannotHold,
+        format!(
+            "versionLeak is Prevent, but the Pods of StatefulSet {} are not all ready at one revision, so \
+             no partition can hold them; set percent to 100, or versionLeak to Report for this rollout",
+            world.rollout.workload_name
+        ),
+    ))
+}
+
+/// What turns an OnDelete set into one that can be held, when its template stands already.
+pub fn settle(world: &World, workload: &Workload, account: &Account<'_>) -> Option<Action> {
+    let wanted = world.rollout.version_leak == crate::world::VersionLeak::Prevent;
+    let one_revision = account.slots.iter().all(|slot| {
+        slot.pod.is_some_and(|pod| pod.revision == workload.update_revision) && slot.good
+    });
+    let zero = Strategy::RollingUpdate { partition: 0 };
+    (wanted && one_revision && !account.slots.is_empty() && workload.strategy != zero)
+        .then_some(Action::SetStrategy { strategy: zero })
+}
+
+/// The Pods that may still be moved, in the order in which they would go: opened ones first, then by
+/// ordinal alone.
+pub fn order<'a, 'b>(scene: &Scene<'b>) -> Vec<&'a Slot<'b>>
+where
+    'b: 'a,
+{
+    let mut slots: Vec<&Slot<'_>> =
+        scene.account.slots.iter().filter(|slot| slot.movable()).collect();
+    slots.sort_by_key(|slot| std::cmp::Reverse(slot.ordinal));
+    slots
+}
+
+pub(super) fn advance(scene: &Scene<'_>) -> Move {
+    let opened = scene.account.slots.iter().filter(|slot| slot.movable() && slot.open).count();
+    let left = scene.account.left();
+    if left == 0 && opened == 0 {
+        return batch(Vec::new(), Vec::new(), None, None, scene.account);
+    }
+    if let Some(hold) = scene.refusal() {
+        return Move::Wait(hold);
+    }
+    let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
+    let mut left = left;
+    let (mut evict, mut delete, mut held, mut lowest) = (Vec::new(), Vec::new(), None, None);
+    let mut ready_room = None;
+    for slot in scene.account.slots.iter().rev() {
+        if slot.moved() && !slot.movable() {
+            continue;
+        }
+        let full = (left == 0 && !slot.open) || (one_at_a_time && !evict.is_empty());
+        if full {
+            break;
+        }
+        let Some(pod) = slot.pod.filter(|_| slot.movable()) else {
+            // On its way back at the old revision: opened as well, it would come back updated.
+            left -= 1;
+            lowest = Some(slot.ordinal - scene.workload.first_ordinal);
+            continue;
+        };
+        if is_unready(slot) {
+            match unready(scene.world, pod) {
+                Unready::Evict => evict.push(victim(pod)),
+                Unready::Delete => delete.push(victim(pod)),
+                Unready::Held(hold) => {
+                    held.get_or_insert(hold);
+                    break;
+                }
+            }
+        } else {
+            let (room, hold) = ready_room.get_or_insert_with(|| scene.ready_room(u32::MAX));
+            if *room == 0 {
+                held = held.or(hold.take());
+                break;
+            }
+            *room -= 1;
+            evict.push(victim(pod));
+        }
+        if !slot.open {
+            left -= 1;
+            lowest = Some(slot.ordinal - scene.workload.first_ordinal);
+        }
+    }
+    if evict.is_empty() && delete.is_empty() {
+        lowest = None;
+    }
+    batch(evict, delete, lowest, held, scene.account)
+}
+
+/// Draws the partition back above every Pod that it has opened and that has not moved.
+pub(super) fn freeze(scene: &Scene<'_>) -> Option<Action> {
+    let highest = scene
+        .account
+        .slots
+        .iter()
+        .filter(|slot| slot.movable() && slot.open)
+        .map(|slot| slot.ordinal)
+        .max()?;
+    let partition = highest + 1 - scene.workload.first_ordinal;
+    Some(Action::SetStrategy { strategy: Strategy::RollingUpdate { partition } })
+}
