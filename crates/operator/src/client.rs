@@ -70,7 +70,7 @@ pub(crate) fn connect(config: Config) -> Result<Connection, Error> {
 /// Waits until the API server answers.
 pub(crate) async fn wait_for_server(connection: &Connection, handle: Handle) {
     let Connection { client, address, .. } = connection;
-    let version = until_it_works(&handle, "API server", async || {
+    let version = until_it_works(Some(&handle), "API server", async || {
         client.apiserver_version().await.map_err(|error| format!("{address}: {error}"))
     })
     .await;
@@ -80,7 +80,7 @@ pub(crate) async fn wait_for_server(connection: &Connection, handle: Handle) {
 
 /// Waits until our custom resource is served.
 pub(crate) async fn wait_for_resource(connection: &Connection, handle: Handle) {
-    until_it_works(&handle, "custom resource", async || served(connection).await).await;
+    until_it_works(Some(&handle), "custom resource", async || served(connection).await).await;
     handle.release();
 }
 

@@ -13,6 +13,7 @@ mod patience;
 pub mod probes;
 pub mod ready;
 
+mod admission;
 mod certificates;
 mod https;
 mod registration;

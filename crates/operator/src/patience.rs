@@ -15,10 +15,10 @@ fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(FIRST), |pause| Some((*pause * 2).min(LONGEST)))
 }
 
-/// Calls `attempt` until it succeeds. Every failure goes to the log and to /readyz; the same words
-/// again go to the log at debug level only.
+/// Calls `attempt` until it succeeds. Every failure goes to the log and, with a handle, to /readyz;
+/// the same words again go to the log at debug level only.
 pub(crate) async fn until_it_works<T, E: Display>(
-    handle: &Handle,
+    handle: Option<&Handle>,
     what: &str,
     mut attempt: impl AsyncFnMut() -> Result<T, E>,
 ) -> T {
@@ -34,7 +34,9 @@ pub(crate) async fn until_it_works<T, E: Display>(
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("no answer within {} s", PER_TRY.as_secs()),
         };
-        handle.says(said.clone());
+        if let Some(handle) = handle {
+            handle.says(said.clone());
+        }
         if said == last {
             tracing::debug!("{what}: {said}; next try in {} s", pause.as_secs());
         } else {
@@ -64,7 +66,7 @@ mod tests {
         let handle = readiness.wait_for("API server");
         let begun = Instant::now();
         let mut tries = 0;
-        let answer = until_it_works(&handle, "API server", async || {
+        let answer = until_it_works(Some(&handle), "API server", async || {
             tries += 1;
             if tries < 4 { Err(format!("refused {tries}")) } else { Ok("up") }
         })
@@ -79,7 +81,7 @@ mod tests {
         let readiness = Readiness::default();
         let handle = readiness.wait_for("API server");
         let mut tries = 0;
-        until_it_works(&handle, "API server", async || {
+        until_it_works(Some(&handle), "API server", async || {
             tries += 1;
             if tries == 1 {
                 std::future::pending::<()>().await;
