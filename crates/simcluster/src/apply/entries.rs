@@ -1,0 +1,135 @@
+//! `metadata.managedFields`: who set what, read and written in the server's order.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::set::FieldSet;
+
+/// Who writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writer<'a> {
+    /// `fieldManager`, or what [`super::manager_name`] makes of the User-Agent.
+    pub manager: &'a str,
+    /// `apiVersion` that the object was written in.
+    pub api_version: &'a str,
+    /// `status`, `scale`, … when written through one.
+    pub subresource: Option<&'a str>,
+    /// When.
+    pub now: Timestamp,
+}
+
+/// One entry of `managedFields`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    /// Manager.
+    pub(super) manager: String,
+    /// `Apply` rather than `Update`.
+    pub(super) applies: bool,
+    /// Version that the fields are named in.
+    pub(super) api_version: String,
+    /// Subresource, empty for none.
+    pub(super) subresource: String,
+    /// When it last took fields, RFC 3339.
+    pub(super) time: Option<String>,
+    /// The fields.
+    pub(super) fields: FieldSet,
+}
+
+impl Entry {
+    /// An entry without fields for a writer.
+    pub(super) fn new(writer: &Writer<'_>, applies: bool) -> Self {
+        Self {
+            manager: writer.manager.to_owned(),
+            applies,
+            api_version: writer.api_version.to_owned(),
+            subresource: writer.subresource.unwrap_or_default().to_owned(),
+            time: Some(stamp(writer.now)),
+            fields: FieldSet::default(),
+        }
+    }
+
+    /// Whether two entries are of one manager. Those who apply keep their entry in another version.
+    pub(super) fn same_manager(&self, other: &Entry) -> bool {
+        self.manager == other.manager
+            && self.applies == other.applies
+            && self.subresource == other.subresource
+            && (self.applies || self.api_version == other.api_version)
+    }
+
+    /// How a conflict names the manager.
+    pub(super) fn title(&self) -> String {
+        let mut out = json!(self.manager).to_string();
+        if !self.subresource.is_empty() {
+            out = format!("{out} with subresource {}", json!(self.subresource));
+        }
+        if !self.applies {
+            out = format!("{out} using {}", self.api_version);
+        }
+        out
+    }
+
+    fn from_json(entry: &Value) -> Self {
+        let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+        Self {
+            manager: text("manager"),
+            applies: entry["operation"] == "Apply",
+            api_version: text("apiVersion"),
+            subresource: text("subresource"),
+            time: entry["time"].as_str().map(str::to_owned),
+            fields: FieldSet::from_json(&entry["fieldsV1"]),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut out = json!({
+            "manager": self.manager,
+            "operation": if self.applies { "Apply" } else { "Update" },
+            "apiVersion": self.api_version,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": self.fields.to_json(),
+        });
+        if let Some(time) = &self.time {
+            out["time"] = json!(time);
+        }
+        if !self.subresource.is_empty() {
+            out["subresource"] = json!(self.subresource);
+        }
+        out
+    }
+}
+
+/// A time as metadata writes it: whole seconds.
+pub fn stamp(now: Timestamp) -> String {
+    let whole = Timestamp::from_second(now.as_second()).expect("a timestamp's own second is one");
+    whole.to_string()
+}
+
+/// The entries of an object.
+pub(super) fn read(object: &Value) -> Vec<Entry> {
+    let entries = object["metadata"]["managedFields"].as_array();
+    entries.into_iter().flatten().map(Entry::from_json).collect()
+}
+
+/// Writes the entries in the server's order, without the empty ones.
+pub(super) fn write(object: &mut Value, mut entries: Vec<Entry>) {
+    entries.retain(|entry| !entry.fields.is_empty());
+    entries.sort_by(|a, b| {
+        let key = |entry: &Entry| {
+            (
+                !entry.applies,
+                entry.time.clone(),
+                entry.manager.clone(),
+                entry.api_version.clone(),
+                entry.subresource.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+    if entries.is_empty() {
+        metadata.remove("managedFields");
+    } else {
+        let entries = entries.iter().map(Entry::to_json).collect();
+        metadata.insert("managedFields".to_owned(), Value::Array(entries));
+    }
+}

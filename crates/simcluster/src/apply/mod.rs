@@ -1,0 +1,205 @@
+//! Server-side apply, and who owns which field after any write.
+
+use serde_json::{Value, json};
+
+mod compare;
+mod entries;
+mod merge;
+mod set;
+mod typed;
+
+pub use entries::{Writer, stamp};
+pub use set::FieldSet;
+
+use compare::{Changes, compare, field_set};
+use entries::Entry;
+
+use crate::error::{ApiError, Cause};
+use crate::kind::Kind;
+use crate::object;
+use crate::types::Shape;
+
+/// The manager of a write: `fieldManager`, else the User-Agent up to its first slash, else
+/// `unknown`.
+pub fn manager_name<'a>(field_manager: Option<&'a str>, user_agent: Option<&'a str>) -> &'a str {
+    let given = field_manager.filter(|name| !name.is_empty());
+    let agent =
+        user_agent.and_then(|agent| agent.split('/').next()).filter(|name| !name.is_empty());
+    given.or(agent).unwrap_or("unknown")
+}
+
+/// Brings `managedFields` of `new` up to date after a create (`live` is `None`) or an update.
+///
+/// `new` is the object as it will be stored, defaults included. A list of entries that the client
+/// sent along is taken as it is; an empty entry (`[{}]`) forgets all owners.
+pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
+    let shape = Shape::of(kind);
+    let mut owners = entries_before(live, new, writer);
+    let empty = json!({"metadata": {}});
+    let mut changes = compare(shape, live.unwrap_or(&empty), new);
+    strip(&mut changes.set, kind, writer.subresource);
+    strip(&mut changes.removed, kind, writer.subresource);
+    for owner in &mut owners {
+        release(owner, &changes);
+    }
+    if !changes.set.is_empty() {
+        let mut mine = Entry::new(writer, false);
+        if writer.subresource == Some("scale") {
+            // A quirk of the real server: what is written through `scale` carries no time.
+            mine.time = None;
+        }
+        take(&mut owners, mine, changes.set);
+    }
+    entries::write(new, owners);
+}
+
+fn entries_before(live: Option<&Value>, new: &Value, writer: &Writer<'_>) -> Vec<Entry> {
+    let sent = new["metadata"]["managedFields"].as_array();
+    match (sent, writer.subresource) {
+        (Some(sent), None) if sent.as_slice() == [json!({})] => Vec::new(),
+        (Some(sent), None) if !sent.is_empty() => entries::read(new),
+        _ => live.map(entries::read).unwrap_or_default(),
+    }
+}
+
+fn release(owner: &mut Entry, changes: &Changes) {
+    owner.fields = owner.fields.difference(&changes.set).difference(&changes.removed);
+}
+
+fn take(owners: &mut Vec<Entry>, mut mine: Entry, fields: FieldSet) {
+    match owners.iter_mut().find(|owner| owner.same_manager(&mine)) {
+        Some(owner) => {
+            owner.fields.absorb(&fields);
+            owner.time = mine.time;
+        }
+        None => {
+            mine.fields = fields;
+            owners.push(mine);
+        }
+    }
+}
+
+/// Takes out what nobody owns: identity, and what this resource cannot write.
+fn strip(fields: &mut FieldSet, kind: &Kind, subresource: Option<&str>) {
+    fields.member = false;
+    for key in ["f:apiVersion", "f:kind"] {
+        fields.children.remove(key);
+    }
+    match subresource {
+        None if kind.has_status => {
+            fields.children.remove("f:status");
+        }
+        Some("status") => {
+            fields.children.remove("f:spec");
+            if kind.custom.is_some() {
+                fields.children.remove("f:metadata");
+            }
+        }
+        _ => {}
+    }
+    if let Some(metadata) = fields.children.get_mut("f:metadata") {
+        metadata.member = false;
+        for key in [
+            "f:name",
+            "f:namespace",
+            "f:creationTimestamp",
+            "f:selfLink",
+            "f:uid",
+            "f:generation",
+            "f:managedFields",
+            "f:resourceVersion",
+        ] {
+            metadata.children.remove(key);
+        }
+    }
+    fields.children.retain(|_, child| !child.is_empty());
+}
+
+/// The object after an apply of `config`, with its `managedFields`.
+///
+/// `live` is `None` when the apply creates. Defaults and identity are still to be filled in by the
+/// caller; an apply that changes nothing returns `live` as it was. `namespace` and `name` are the
+/// request's. 409 on fields of others unless `force`.
+pub fn apply(
+    kind: &Kind,
+    live: Option<&Value>,
+    config: &Value,
+    writer: &Writer<'_>,
+    force: bool,
+) -> Result<Value, ApiError> {
+    if config["metadata"]["managedFields"].as_array().is_some_and(|list| !list.is_empty()) {
+        return Err(ApiError::bad_request("metadata.managedFields must be nil"));
+    }
+    let shape = Shape::of(kind);
+    typed::check(shape, config).map_err(|why| {
+        let (namespace, name) = (object::namespace(config), object::name(config));
+        let (version, kind) = (kind.api_version(), &kind.kind);
+        ApiError::internal(format!(
+            "failed to create typed patch object ({namespace}/{name}; {version}, Kind={kind}): {why}"
+        ))
+    })?;
+    let empty = json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {}});
+    let before = live.unwrap_or(&empty);
+    let mut owners = live.map(entries::read).unwrap_or_default();
+
+    let mut mine = Entry::new(writer, true);
+    mine.fields = field_set(shape, config);
+    strip(&mut mine.fields, kind, writer.subresource);
+    let last =
+        owners.iter().position(|owner| owner.same_manager(&mine)).map(|place| owners.remove(place));
+
+    let mut after = merge::merge(shape, before, config);
+    if let Some(last) = &last {
+        let mut kept = mine.fields.clone();
+        for owner in &owners {
+            kept.absorb(&owner.fields);
+        }
+        merge::remove(shape, &mut after, &last.fields, &kept);
+    }
+    let mut changes = compare(shape, before, &after);
+    strip(&mut changes.set, kind, writer.subresource);
+    strip(&mut changes.removed, kind, writer.subresource);
+    if !force {
+        refuse_conflicts(&owners, &changes.set)?;
+    }
+    for owner in &mut owners {
+        release(owner, &changes);
+    }
+    if let Some(last) = &last
+        && last.fields == mine.fields
+        && changes.set.is_empty()
+        && changes.removed.is_empty()
+    {
+        mine.time.clone_from(&last.time);
+    }
+    owners.push(mine);
+    entries::write(&mut after, owners);
+    Ok(after)
+}
+
+fn refuse_conflicts(owners: &[Entry], set: &FieldSet) -> Result<(), ApiError> {
+    let mut causes = Vec::new();
+    let mut lines = Vec::new();
+    let mut by_title: Vec<(String, Vec<String>)> = owners
+        .iter()
+        .map(|owner| (owner.title(), owner.fields.intersection(set).paths()))
+        .filter(|(_, paths)| !paths.is_empty())
+        .collect();
+    by_title.sort();
+    for (title, paths) in &by_title {
+        lines.push(format!("conflicts with {title}:"));
+        for path in paths {
+            lines.push(format!("- {path}"));
+            causes.push(Cause::new("FieldManagerConflict", format!("conflict with {title}"), path));
+        }
+    }
+    let message = match causes.as_slice() {
+        [] => return Ok(()),
+        [one] => format!("Apply failed with 1 conflict: {}: {}", one.message, one.field),
+        many => format!("Apply failed with {} conflicts: {}", many.len(), lines.join("\n")),
+    };
+    Err(ApiError::new(409, "Conflict", message).with_causes(causes))
+}
+
+#[cfg(test)]
+mod tests;

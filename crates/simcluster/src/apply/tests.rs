@@ -1,0 +1,300 @@
+//! Owners of fields after recorded writes.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::kind::{Custom, Registry};
+
+const NOW: &str = "2026-11-29T21:52:13.5Z";
+
+fn writer<'a>(manager: &'a str, api_version: &'a str) -> Writer<'a> {
+    let now = NOW.parse().expect("a time");
+    Writer { manager, api_version, subresource: None, now }
+}
+
+fn kind(group: &str, version: &str, plural: &str) -> Kind {
+    let registry = Registry::built_in();
+    (**registry.find(group, version, plural).expect("a served kind")).clone()
+}
+
+fn gadget() -> Kind {
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+            "percent": {"type": "integer"}, "id": {"type": "string"},
+            "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            "rows": {"type": "array", "x-kubernetes-list-type": "map",
+                     "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object",
+                     "properties": {"name": {"type": "string"}, "n": {"type": "integer"}}}}}},
+        "status": {"type": "object", "properties": {"phase": {"type": "string"}}}}});
+    let mut kind = kind("", "v1", "configmaps");
+    kind.group = "example.com".to_owned();
+    kind.kind = "Gadget".to_owned();
+    kind.plural = "gadgets".to_owned();
+    kind.has_status = true;
+    kind.custom = Some(Custom {
+        schema,
+        columns: Vec::new(),
+        storage_version: "v1".to_owned(),
+        crd: "gadgets.example.com".to_owned(),
+    });
+    kind
+}
+
+/// Each entry as `manager operation subresource` with its fields.
+fn owners(object: &Value) -> Vec<(String, Value)> {
+    let list = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+    list.iter()
+        .map(|entry| {
+            let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+            let title =
+                format!("{} {} {}", text("manager"), text("operation"), text("subresource"));
+            (title.trim_end().to_owned(), entry["fieldsV1"].clone())
+        })
+        .collect()
+}
+
+#[track_caller]
+fn check(object: &Value, expect: &[(&str, Value)]) {
+    let expect: Vec<(String, Value)> =
+        expect.iter().map(|(title, fields)| ((*title).to_owned(), fields.clone())).collect();
+    assert_eq!(owners(object), expect);
+}
+
+fn config(data: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "app"}, "data": data})
+}
+
+#[test]
+fn a_create_owns_what_it_sets_and_the_defaults_but_no_struct_that_always_exists() {
+    let mut web = json!({
+        "kind": "StatefulSet", "apiVersion": "apps/v1",
+        "metadata": {"name": "web", "uid": "u", "generation": 1, "labels": {"app": "web"}},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{
+                    "name": "main", "ports": [{"containerPort": 80, "protocol": "TCP"}],
+                    "env": [{"name": "A", "value": "1"}], "resources": {}}],
+                    "securityContext": {}}},
+            "updateStrategy": {"type": "OnDelete"},
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain"}},
+        "status": {"replicas": 0, "availableReplicas": 0}});
+    track(&kind("apps", "v1", "statefulsets"), None, &mut web, &writer("unknown", "apps/v1"));
+    check(
+        &web,
+        &[(
+            "unknown Update",
+            json!({"f:metadata": {"f:labels": {".": {}, "f:app": {}}}, "f:spec": {
+                "f:persistentVolumeClaimRetentionPolicy": {".": {}, "f:whenDeleted": {}},
+                "f:replicas": {}, "f:selector": {},
+                "f:template": {
+                    "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
+                    "f:spec": {"f:containers": {"k:{\"name\":\"main\"}": {
+                        ".": {},
+                        "f:env": {".": {}, "k:{\"name\":\"A\"}": {
+                            ".": {}, "f:name": {}, "f:value": {}}},
+                        "f:name": {},
+                        "f:ports": {".": {}, "k:{\"containerPort\":80,\"protocol\":\"TCP\"}": {
+                            ".": {}, "f:containerPort": {}, "f:protocol": {}}},
+                        "f:resources": {}}},
+                        "f:securityContext": {}}},
+                "f:updateStrategy": {"f:type": {}}}}),
+        )],
+    );
+    assert_eq!(web["metadata"]["managedFields"][0]["time"], "2026-11-29T21:52:13Z");
+}
+
+#[test]
+fn an_update_takes_fields_over_and_leaves_the_rest() {
+    let map = kind("", "v1", "configmaps");
+    let mut one = config(json!({"a": "1"}));
+    track(&map, None, &mut one, &writer("me", "v1"));
+    check(&one, &[("me Update", json!({"f:data": {".": {}, "f:a": {}}}))]);
+
+    let mut two = one.clone();
+    two["data"] = json!({"b": "2"});
+    track(&map, Some(&one), &mut two, &writer("me", "v1"));
+    check(&two, &[("me Update", json!({"f:data": {".": {}, "f:b": {}}}))]);
+
+    let mut three = two.clone();
+    three["data"] = json!({"b": "2", "c": "3"});
+    track(&map, Some(&two), &mut three, &writer("unknown", "v1"));
+    check(
+        &three,
+        &[
+            ("me Update", json!({"f:data": {".": {}, "f:b": {}}})),
+            ("unknown Update", json!({"f:data": {"f:c": {}}})),
+        ],
+    );
+
+    let mut four = config(json!({"a": "1"}));
+    track(&map, Some(&three), &mut four, &writer("unknown", "v1"));
+    check(
+        &four,
+        &[("me Update", json!({"f:data": {}})), ("unknown Update", json!({"f:data": {"f:a": {}}}))],
+    );
+}
+
+#[test]
+fn a_custom_object_owns_its_maps_too_and_its_status_through_the_subresource() {
+    let mut a = json!({"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "a"},
+        "spec": {"any": {"free": {"form": 1}}, "percent": 5}});
+    track(&gadget(), None, &mut a, &writer("unknown", "example.com/v1"));
+    let spec = json!({"f:spec": {".": {}, "f:any": {".": {}, "f:free": {".": {}, "f:form": {}}},
+                                 "f:percent": {}}});
+    check(&a, &[("unknown Update", spec.clone())]);
+
+    let mut b = a.clone();
+    b["status"] = json!({"phase": "On"});
+    let status = Writer { subresource: Some("status"), ..writer("unknown", "example.com/v1") };
+    track(&gadget(), Some(&a), &mut b, &status);
+    check(
+        &b,
+        &[
+            ("unknown Update", spec),
+            ("unknown Update status", json!({"f:status": {".": {}, "f:phase": {}}})),
+        ],
+    );
+}
+
+#[test]
+fn owner_references_and_finalizers_are_owned_one_by_one() {
+    let mut owned = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+        "name": "owned", "finalizers": ["example.com/hold"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "e"}]}});
+    track(&kind("", "v1", "configmaps"), None, &mut owned, &writer("unknown", "v1"));
+    check(
+        &owned,
+        &[(
+            "unknown Update",
+            json!({"f:metadata": {
+                "f:finalizers": {".": {}, "v:\"example.com/hold\"": {}},
+                "f:ownerReferences": {".": {}, "k:{\"uid\":\"e\"}": {}}}}),
+        )],
+    );
+}
+
+#[test]
+fn what_scale_wrote_is_owned_through_scale_without_a_time() {
+    let set = kind("apps", "v1", "statefulsets");
+    let mut old = json!({"metadata": {"name": "web"}, "spec": {"replicas": 3, "serviceName": "w"}});
+    track(&set, None, &mut old, &writer("unknown", "apps/v1"));
+    let mut new = old.clone();
+    new["spec"]["replicas"] = json!(4);
+    let scale = Writer { subresource: Some("scale"), ..writer("unknown", "apps/v1") };
+    track(&set, Some(&old), &mut new, &scale);
+    check(
+        &new,
+        &[
+            ("unknown Update scale", json!({"f:spec": {"f:replicas": {}}})),
+            ("unknown Update", json!({"f:spec": {"f:serviceName": {}}})),
+        ],
+    );
+    assert!(new["metadata"]["managedFields"][0].get("time").is_none());
+}
+
+#[test]
+fn an_apply_owns_exactly_what_it_says_and_drops_what_it_no_longer_says() {
+    let map = kind("", "v1", "configmaps");
+    let alice = writer("alice", "v1");
+    let one =
+        apply(&map, None, &config(json!({"x": "1", "y": "1"})), &alice, false).expect("applies");
+    check(&one, &[("alice Apply", json!({"f:data": {"f:x": {}, "f:y": {}}}))]);
+    let later = Writer { now: "2027-01-01T00:00:00Z".parse().expect("a time"), ..alice };
+    let same = apply(&map, Some(&one), &config(json!({"x": "1", "y": "1"})), &later, false);
+    assert_eq!(same.expect("applies"), one);
+    let two = apply(&map, Some(&one), &config(json!({"x": "1"})), &later, false).expect("applies");
+    check(&two, &[("alice Apply", json!({"f:data": {"f:x": {}}}))]);
+    assert_eq!(two["data"], json!({"x": "1"}));
+}
+
+#[test]
+fn a_conflict_names_owner_and_field_and_force_takes_it() {
+    let map = kind("", "v1", "configmaps");
+    let one = apply(&map, None, &config(json!({"x": "1"})), &writer("alice", "v1"), false)
+        .expect("applies");
+    let bob = writer("bob", "v1");
+    let wanted = config(json!({"x": "2"}));
+    let refused = apply(&map, Some(&one), &wanted, &bob, false).expect_err("conflicts");
+    assert_eq!(refused.message, "Apply failed with 1 conflict: conflict with \"alice\": .data.x");
+    assert_eq!(
+        refused.causes,
+        [Cause::new("FieldManagerConflict", "conflict with \"alice\"", ".data.x")]
+    );
+    let two = apply(&map, Some(&one), &wanted, &bob, true).expect("forced");
+    check(&two, &[("bob Apply", json!({"f:data": {"f:x": {}}}))]);
+}
+
+#[test]
+fn several_conflicts_are_listed_by_owner() {
+    let map = kind("", "v1", "configmaps");
+    let mut one = config(json!({"x": "1", "y": "1"}));
+    track(&map, None, &mut one, &writer("kubectl-edit", "v1"));
+    let wanted = config(json!({"x": "2", "y": "2"}));
+    let refused = apply(&map, Some(&one), &wanted, &writer("bob", "v1"), false);
+    assert_eq!(
+        refused.expect_err("conflicts").message,
+        "Apply failed with 2 conflicts: conflicts with \"kubectl-edit\" using v1:\n- .data.x\n\
+         - .data.y"
+    );
+}
+
+#[test]
+fn a_field_that_another_also_owns_survives_its_removal() {
+    let map = kind("", "v1", "configmaps");
+    let (alice, bob) = (writer("alice", "v1"), writer("bob", "v1"));
+    let both = config(json!({"x": "1", "y": "1"}));
+    let one = apply(&map, None, &both, &alice, false).expect("applies");
+    let two = apply(&map, Some(&one), &config(json!({"y": "1"})), &bob, false).expect("shares");
+    let three = apply(&map, Some(&two), &config(json!({"x": "1"})), &alice, false).expect("drops");
+    assert_eq!(three["data"], json!({"x": "1", "y": "1"}));
+    check(
+        &three,
+        &[
+            ("alice Apply", json!({"f:data": {"f:x": {}}})),
+            ("bob Apply", json!({"f:data": {"f:y": {}}})),
+        ],
+    );
+}
+
+#[test]
+fn an_item_of_a_list_map_merges_by_key_and_goes_with_its_defaults() {
+    let set = kind("apps", "v1", "statefulsets");
+    let me = writer("me", "apps/v1");
+    let spec = |containers: Value| {
+        json!({"metadata": {"name": "web"}, "spec": {
+        "template": {"spec": {"containers": containers}}}})
+    };
+    let both = spec(json!([{"name": "a", "image": "x"}, {"name": "b", "image": "y"}]));
+    let mut one = apply(&set, None, &both, &me, false).expect("applies");
+    one["spec"]["template"]["spec"]["containers"][1]["imagePullPolicy"] = json!("Always");
+    one["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = json!("Always");
+    let first = spec(json!([{"name": "a", "image": "z"}]));
+    let two = apply(&set, Some(&one), &first, &me, false).expect("applies");
+    assert_eq!(
+        two["spec"]["template"]["spec"]["containers"],
+        json!([{"name": "a", "image": "z", "imagePullPolicy": "Always"}])
+    );
+}
+
+#[test]
+fn an_unknown_field_is_no_typed_patch_object() {
+    let wanted = json!({"metadata": {"name": "c", "namespace": "exch"}, "spec": {"nope": 1}});
+    let refused = apply(&gadget(), None, &wanted, &writer("me", "example.com/v1"), false);
+    let refused = refused.expect_err("is refused");
+    assert_eq!(refused.code, 500);
+    assert_eq!(
+        refused.message,
+        "failed to create typed patch object (exch/c; example.com/v1, Kind=Gadget): .spec.nope: \
+         field not declared in schema"
+    );
+}
+
+#[test]
+fn the_manager_is_the_parameter_then_the_user_agent() {
+    assert_eq!(manager_name(Some("me"), Some("kubectl/v1.36")), "me");
+    assert_eq!(manager_name(Some(""), Some("kubectl/v1.36 (linux)")), "kubectl");
+    assert_eq!(manager_name(None, None), "unknown");
+}

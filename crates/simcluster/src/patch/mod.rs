@@ -1,0 +1,5 @@
+//! The three kinds of patch besides apply: what a document looks like after one.
+
+pub mod json;
+pub mod merge;
+pub mod strategic;

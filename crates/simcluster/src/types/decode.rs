@@ -1,0 +1,375 @@
+//! Reading a body as a typed object: wrong types, unknown fields and empty values.
+//!
+//! The real server decodes into Go structs and encodes those again. What that does to an object is
+//! done here on JSON: unknown fields go (and are named), and so do nulls, empty maps and lists, and
+//! the zero values that Go leaves out.
+
+use regex::Regex;
+use serde_json::{Map, Value};
+use std::sync::OnceLock;
+
+use super::{Ty, Type, at};
+use crate::error::{ApiError, Cause};
+use crate::kind::Kind;
+
+/// A body that is no object of its kind; the text is the decoder's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct DecodeError(pub String);
+
+impl DecodeError {
+    /// How unknown fields are refused under `fieldValidation=Strict`.
+    pub fn strict(unknown: &[String]) -> Self {
+        let names: Vec<String> =
+            unknown.iter().map(|field| format!("unknown field \"{field}\"")).collect();
+        Self(format!("strict decoding error: {}", names.join(", ")))
+    }
+
+    /// 400, as create and update answer.
+    pub fn refused(&self, kind: &Kind) -> ApiError {
+        let (name, version) = (&kind.kind, &kind.version);
+        ApiError::bad_request(format!(
+            "{name} in version \"{version}\" cannot be handled as a {name}: {self}"
+        ))
+    }
+
+    /// 422, as a patch whose result does not decode is answered.
+    pub fn refused_patch(&self, kind: &Kind, patched: &Value) -> ApiError {
+        let text = Value::String(patched.to_string());
+        let cause =
+            Cause::new("FieldValueInvalid", format!("Invalid value: {text}: {self}"), "patch");
+        ApiError::invalid(kind, "", vec![cause])
+    }
+}
+
+/// Reads `object` as `ty`, in place. Returns the paths of the unknown fields that were dropped.
+pub fn decode(ty: &'static Type, object: &mut Value) -> Result<Vec<String>, DecodeError> {
+    let mut reader = Reader { unknown: Vec::new(), strict: Vec::new(), fields: Vec::new() };
+    let Some(map) = object.as_object_mut() else {
+        return Err(DecodeError(format!(
+            "json: cannot unmarshal {} into Go value of type v1.{}",
+            kind_of(object),
+            ty.short_name()
+        )));
+    };
+    reader.read_struct(ty, map)?;
+    Ok(reader.unknown)
+}
+
+struct Reader {
+    unknown: Vec<String>,
+    /// Where we are, with indices, as unknown fields are named.
+    strict: Vec<String>,
+    /// Where we are, fields only, as type errors are named.
+    fields: Vec<String>,
+}
+
+impl Reader {
+    fn read_struct(
+        &mut self,
+        ty: &'static Type,
+        map: &mut Map<String, Value>,
+    ) -> Result<(), DecodeError> {
+        let keys: Vec<String> = map.keys().cloned().collect();
+        for key in keys {
+            let Some(field) = ty.fields.get(&key) else {
+                if !(ty.says_its_kind() && matches!(key.as_str(), "apiVersion" | "kind")) {
+                    self.unknown.push(self.path_to(&key));
+                    map.remove(&key);
+                }
+                continue;
+            };
+            let Some(value) = map.get_mut(&key) else { continue };
+            if value.is_null() {
+                map.remove(&key);
+                continue;
+            }
+            let segment = self.strict.last().map_or(key.clone(), |_| format!(".{key}"));
+            self.strict.push(segment);
+            self.fields.push(key.clone());
+            self.read(&field.ty, value, ty)?;
+            self.strict.pop();
+            self.fields.pop();
+            let goes = match (&field.ty, &*value) {
+                (Ty::Map(_), Value::Object(map)) => map.is_empty(),
+                (Ty::List(_), Value::Array(list)) => list.is_empty(),
+                (Ty::String, Value::String(text)) => {
+                    text.is_empty() && !field.required && !KEEPS_EMPTY.contains(&key.as_str())
+                }
+                (Ty::Bool, Value::Bool(false)) => OMITS_ZERO.contains(&key.as_str()),
+                (Ty::Int32 | Ty::Int64, Value::Number(number)) => {
+                    number.as_i64() == Some(0) && OMITS_ZERO.contains(&key.as_str())
+                }
+                _ => false,
+            };
+            if goes {
+                map.remove(&key);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        ty: &'static Ty,
+        value: &mut Value,
+        within: &'static Type,
+    ) -> Result<(), DecodeError> {
+        let fits = match ty {
+            Ty::String | Ty::Bytes => value.is_string(),
+            Ty::Bool => value.is_boolean(),
+            Ty::Int32 => value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()),
+            Ty::Int64 => value.as_i64().is_some(),
+            Ty::Float64 => value.is_number(),
+            Ty::IntOrString => {
+                if value.is_string() || value.as_i64().is_some() {
+                    return Ok(());
+                }
+                let what = kind_of(value);
+                return Err(DecodeError(format!(
+                    "json: cannot unmarshal {what} into Go value of type int32"
+                )));
+            }
+            Ty::Quantity => return read_quantity(value),
+            Ty::Time => return read_time(value, "2006-01-02T15:04:05Z07:00"),
+            Ty::MicroTime => return read_time(value, "2006-01-02T15:04:05.000000Z07:00"),
+            Ty::Raw => true,
+            Ty::Struct(index) => match value.as_object_mut() {
+                Some(map) => return self.read_struct(at(*index), map),
+                None => false,
+            },
+            Ty::List(item) => match value.as_array_mut() {
+                Some(list) => {
+                    for (index, entry) in list.iter_mut().enumerate() {
+                        self.strict.push(format!("[{index}]"));
+                        self.read(item, entry, within)?;
+                        self.strict.pop();
+                    }
+                    return Ok(());
+                }
+                None => false,
+            },
+            Ty::Map(inner) => match value.as_object_mut() {
+                Some(map) => {
+                    for (key, entry) in map.iter_mut() {
+                        if entry.is_null() && **inner == Ty::String {
+                            *entry = Value::from("");
+                        }
+                        self.strict.push(format!("[{key}]"));
+                        self.read(inner, entry, within)?;
+                        self.strict.pop();
+                    }
+                    return Ok(());
+                }
+                None => false,
+            },
+        };
+        if fits {
+            return Ok(());
+        }
+        let (what, go) = (kind_of(value), go_name(ty));
+        let (owner, path) = (within.short_name(), self.fields.join("."));
+        Err(DecodeError(format!(
+            "json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {go}"
+        )))
+    }
+
+    fn path_to(&self, key: &str) -> String {
+        let mut path = self.strict.concat();
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path + key
+    }
+}
+
+/// Optional texts that Go holds by pointer, so that an empty one is kept.
+const KEEPS_EMPTY: &[&str] = &["storageClassName", "volumeAttributesClassName", "holderIdentity"];
+
+/// Numbers and booleans that Go leaves out when they are zero.
+const OMITS_ZERO: &[&str] = &[
+    "minReadySeconds",
+    "hostPort",
+    "nodePort",
+    "initialDelaySeconds",
+    "timeoutSeconds",
+    "periodSeconds",
+    "successThreshold",
+    "failureThreshold",
+    "readyReplicas",
+    "currentReplicas",
+    "updatedReplicas",
+    "unavailableReplicas",
+    "fullyLabeledReplicas",
+    "observedGeneration",
+    "readOnly",
+    "hostNetwork",
+    "hostPID",
+    "hostIPC",
+    "stdin",
+    "stdinOnce",
+    "tty",
+    "paused",
+    "unschedulable",
+    "publishNotReadyAddresses",
+];
+
+fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "bool".to_owned(),
+        Value::Number(number) if number.as_i64().is_some_and(|n| i32::try_from(n).is_ok()) => {
+            "number".to_owned()
+        }
+        Value::Number(number) => format!("number {number}"),
+        Value::String(_) => "string".to_owned(),
+        Value::Array(_) => "array".to_owned(),
+        Value::Object(_) => "object".to_owned(),
+    }
+}
+
+fn go_name(ty: &Ty) -> String {
+    match ty {
+        Ty::String => "string".to_owned(),
+        Ty::Int32 => "int32".to_owned(),
+        Ty::Int64 => "int64".to_owned(),
+        Ty::Bool => "bool".to_owned(),
+        Ty::Float64 => "float64".to_owned(),
+        Ty::Bytes => "[]uint8".to_owned(),
+        Ty::IntOrString => "intstr.IntOrString".to_owned(),
+        Ty::Quantity => "resource.Quantity".to_owned(),
+        Ty::Time => "v1.Time".to_owned(),
+        Ty::MicroTime => "v1.MicroTime".to_owned(),
+        Ty::Raw => "runtime.RawExtension".to_owned(),
+        Ty::Struct(index) => format!("v1.{}", at(*index).short_name()),
+        Ty::List(item) => format!("[]{}", go_name(item)),
+        Ty::Map(value) => format!("map[string]{}", go_name(value)),
+    }
+}
+
+fn read_time(value: &Value, layout: &str) -> Result<(), DecodeError> {
+    let Some(text) = value.as_str() else {
+        let what = kind_of(value);
+        return Err(DecodeError(format!(
+            "json: cannot unmarshal {what} into Go value of type string"
+        )));
+    };
+    if text.parse::<jiff::Timestamp>().is_ok() {
+        return Ok(());
+    }
+    Err(DecodeError(format!(
+        "parsing time \"{text}\" as \"{layout}\": cannot parse \"{text}\" as \"2006\""
+    )))
+}
+
+fn read_quantity(value: &mut Value) -> Result<(), DecodeError> {
+    static FORM: OnceLock<Regex> = OnceLock::new();
+    let form = FORM.get_or_init(|| {
+        Regex::new(r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$")
+            .expect("the pattern is constant")
+    });
+    if value.is_number() {
+        *value = Value::String(value.to_string());
+        return Ok(());
+    }
+    match value.as_str() {
+        Some(text) if form.is_match(text) => Ok(()),
+        _ => Err(DecodeError(
+            "quantities must match the regular expression \
+             '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+                .to_owned(),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: &str, mut body: Value, expect: Result<(&[&str], Value), &str>) {
+        let ty = super::super::by_name(kind).expect("a kind of the table");
+        let got = decode(ty, &mut body);
+        match expect {
+            Ok((unknown, object)) => {
+                assert_eq!(got.expect("decodes"), unknown);
+                assert_eq!(body, object);
+            }
+            Err(message) => assert_eq!(got.expect_err("is refused").0, message),
+        }
+    }
+
+    #[test]
+    fn a_wrong_type_is_named_by_its_innermost_struct_and_whole_path() {
+        check(
+            "ConfigMap",
+            json!({"data": {"a": 1}}),
+            Err("json: cannot unmarshal number into Go struct field ConfigMap.data of type string"),
+        );
+        check(
+            "StatefulSet",
+            json!({"spec": {"replicas": "3"}}),
+            Err(
+                "json: cannot unmarshal string into Go struct field StatefulSetSpec.spec.replicas \
+                 of type int32",
+            ),
+        );
+        check(
+            "Pod",
+            json!({"spec": {"containers": [{"env": [{"name": "A", "value": 1}]}]}}),
+            Err("json: cannot unmarshal number into Go struct field \
+                 EnvVar.spec.containers.env.value of type string"),
+        );
+    }
+
+    #[test]
+    fn a_bad_time_is_refused_in_the_words_of_the_parser() {
+        check(
+            "Lease",
+            json!({"spec": {"renewTime": "yesterday"}}),
+            Err(
+                "parsing time \"yesterday\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \
+                 \"yesterday\" as \"2006\"",
+            ),
+        );
+    }
+
+    #[test]
+    fn an_unknown_field_is_dropped_and_named_with_its_index() {
+        check(
+            "Pod",
+            json!({"spec": {"containers": [{"name": "a"}, {"imagee": "x"}]}, "dat": {}}),
+            Ok((
+                &["dat", "spec.containers[1].imagee"],
+                json!({"spec": {"containers": [{"name": "a"}, {}]}}),
+            )),
+        );
+    }
+
+    #[test]
+    fn nulls_and_empty_values_are_gone_after_decoding_but_empty_structs_stay() {
+        check(
+            "Pod",
+            json!({
+                "metadata": {"creationTimestamp": null, "labels": {}, "name": "a"},
+                "spec": {
+                    "hostNetwork": false,
+                    "containers": [{"env": [], "resources": {}, "env": [{"name": "A", "value": ""}]}],
+                    "volumes": [{"name": "v", "emptyDir": {}}],
+                }
+            }),
+            Ok((
+                &[],
+                json!({
+                    "metadata": {"name": "a"},
+                    "spec": {
+                        "containers": [{"resources": {}, "env": [{"name": "A"}]}],
+                        "volumes": [{"name": "v", "emptyDir": {}}],
+                    }
+                }),
+            )),
+        );
+    }
+}
