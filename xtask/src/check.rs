@@ -12,7 +12,7 @@ enum Work {
 
 /// Cheap ones first, so that a slip shows in seconds.
 const STAGES: &[(&str, Work)] = &[
-    ("format", Work::Cargo(&["fmt", "--all", "--check"])),
+    ("format", Work::Cargo(&["fmt", "--all", "--", "--check", "--color", "never"])),
     ("floors", Work::Own(floors::check)),
     ("generated files", Work::Own(generate::check)),
     (

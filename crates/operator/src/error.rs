@@ -24,6 +24,9 @@ pub enum Error {
     /// A server stopped by itself.
     #[error("the server of {flag} stopped: {source}")]
     Serve { flag: &'static str, source: std::io::Error },
+    /// A part of the process died of a bug.
+    #[error("a part of the operator died: {0}")]
+    Task(tokio::task::JoinError),
     /// The times of the leader election contradict each other.
     #[error(
         "--leader-elect-lease-duration ({lease:?}) must be longer than \

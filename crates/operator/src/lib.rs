@@ -16,6 +16,8 @@ pub mod ready;
 mod admission;
 mod certificates;
 mod https;
+mod servers;
+mod stopping;
 mod registration;
 
 pub use error::Error;
