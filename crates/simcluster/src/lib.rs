@@ -4,9 +4,22 @@
 //! synchronous, clock-free store with its watch log, and behaviours as pure steps over a view of it;
 //! and a thin axum skin, so that `kubectl` and `kube::Client::new(router, ns)` both use it.
 
+pub mod admission;
+pub mod apply;
 pub mod behaviour;
+pub mod builtin;
+pub mod cluster;
+pub mod conform;
+pub mod crd;
 pub mod error;
+pub mod eviction;
+pub mod http;
 pub mod kind;
 pub mod object;
+pub mod openapi;
+pub mod patch;
+pub mod selector;
 pub mod server;
 pub mod store;
+pub mod table;
+pub mod types;

@@ -45,7 +45,7 @@ impl Inner {
         }
         if grace == 0 && !held {
             if !options.dry_run {
-                self.store.remove(key);
+                self.take(key);
             }
             // The kinds whose registry answers with the object rather than with a Status.
             let shown = matches!(
@@ -57,7 +57,7 @@ impl Inner {
         if !mark(kind, &before, &mut after, grace, now) || options.dry_run {
             return Ok(Deleted::Object(if options.dry_run { Arc::new(after) } else { before }));
         }
-        Ok(Deleted::Object(self.store.put(key.clone(), after)))
+        Ok(Deleted::Object(self.put(key.clone(), after)))
     }
 }
 

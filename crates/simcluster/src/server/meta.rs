@@ -71,6 +71,10 @@ pub fn born(kind: &Kind, object: &mut Value, rng: &mut fastrand::Rng, now: Times
         meta.insert("generation".to_owned(), json!(1));
     }
     prune_empty(meta);
+    if kind.group.is_empty() && kind.plural == "namespaces" {
+        let name = object["metadata"]["name"].clone();
+        object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
+    }
 }
 
 /// The metadata that an update cannot change, taken from the stored object.

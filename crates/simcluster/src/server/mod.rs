@@ -3,10 +3,19 @@
 //! A write is prepared against what is stored, admitted, and committed only if the stored object is
 //! still the one that it was prepared against: so that admission can happen outside the lock.
 
+mod born;
+pub mod convert;
+pub mod decode;
+mod definitions;
 pub mod delete;
 pub mod events;
+mod evict;
 pub mod meta;
 pub mod options;
+pub mod patch;
+pub mod read;
+pub mod scale;
+pub mod watch;
 pub mod write;
 
 use std::collections::BTreeMap;
@@ -16,6 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
+use crate::admission::WebhookCaller;
 use crate::behaviour::{Change, Write};
 use crate::error::ApiError;
 use crate::kind::{Kind, Registry};
@@ -38,10 +48,10 @@ pub struct Inner {
 }
 
 /// The API server without its HTTP skin. Shared; each call takes the lock for as long as it runs.
-#[derive(Debug)]
 pub struct Server {
     inner: Mutex<Inner>,
     changed: Arc<Notify>,
+    webhooks: Mutex<Option<WebhookCaller>>,
 }
 
 /// A consistent picture of the store: nothing is written while it lives.
@@ -67,6 +77,7 @@ impl Server {
                 wakers: BTreeMap::new(),
             }),
             changed: Arc::new(Notify::new()),
+            webhooks: Mutex::new(None),
         }
     }
 
@@ -143,6 +154,15 @@ impl Server {
             self.changed.notify_waiters();
         }
         out
+    }
+
+    /// Hands in what carries calls to webhooks; without it their configurations are inert.
+    pub fn set_webhook_caller(&self, caller: WebhookCaller) {
+        *self.webhooks.lock().unwrap_or_else(PoisonError::into_inner) = Some(caller);
+    }
+
+    pub(crate) fn webhook_caller(&self) -> Option<WebhookCaller> {
+        self.webhooks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What a watch of a collection waits on.

@@ -29,12 +29,24 @@ pub struct WriteOptions {
     pub field_validation: FieldValidation,
     /// `force` of an apply.
     pub force: bool,
+    /// Written by a component of the cluster rather than by a client.
+    pub component: bool,
 }
 
 impl WriteOptions {
     /// Options of a component that writes under its own name.
     pub fn of(manager: &str) -> Self {
-        Self { manager: manager.to_owned(), manager_given: true, ..Self::default() }
+        Self {
+            manager: manager.to_owned(),
+            manager_given: true,
+            component: true,
+            ..Self::default()
+        }
+    }
+
+    /// Who writes, as webhooks are told: components under their name, clients as the admin.
+    pub fn user(&self) -> &str {
+        if self.component { &self.manager } else { "kubernetes-admin" }
     }
 
     /// From the query of a request and its User-Agent.

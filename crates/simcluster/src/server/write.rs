@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Inner, meta};
+use super::{Inner, born, convert, meta};
+use crate::apply::{self, Writer};
+use crate::conform;
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object::{self, Key, NAMESPACES, Object};
@@ -64,6 +66,13 @@ pub struct Attempt {
     pub warnings: Vec<String>,
     /// managedFields are already right (an apply).
     pub tracked: bool,
+}
+
+impl Attempt {
+    /// The stored object in the version of the request.
+    fn shown_before(&self) -> Option<Object> {
+        self.before.as_ref().map(|before| convert::served(&self.kind, before))
+    }
 }
 
 /// What a request led to.
@@ -206,42 +215,73 @@ impl Inner {
         })
     }
 
-    /// The kind's rules, managedFields and validation: the last word before storage.
+    /// The kind's own rules: which part may change, what a new object's status is, defaults.
+    pub fn shape(&mut self, attempt: &mut Attempt) -> Result<(), ApiError> {
+        let kind = attempt.kind.clone();
+        if let Some(before) = attempt.shown_before() {
+            only_part(&kind, attempt.part, &before, &mut attempt.after);
+            meta::kept(&before, &mut attempt.after);
+        }
+        conform::default(&kind, &mut attempt.after);
+        Ok(())
+    }
+
+    /// The last word before storage: generation, validation, managedFields.
     pub fn settle(
         &mut self,
         attempt: &mut Attempt,
-        _options: &WriteOptions,
-        _now: Timestamp,
+        options: &WriteOptions,
+        now: Timestamp,
     ) -> Result<(), ApiError> {
+        self.shape(attempt)?;
         let kind = attempt.kind.clone();
-        let mut causes = Vec::new();
-        if let Some(before) = &attempt.before {
-            only_part(&kind, attempt.part, before, &mut attempt.after);
-            meta::kept(before, &mut attempt.after);
-            if meta::spec_changed(&kind, before, &attempt.after) && kind.counts_generations() {
-                let next = object::generation(before) + 1;
-                attempt.after["metadata"]["generation"] = json!(next);
+        let before = attempt.shown_before();
+        let after = &mut attempt.after;
+        let causes = match &before {
+            None => {
+                let mut causes = meta::check_name(&kind, after);
+                causes.extend(conform::validate(&kind, after));
+                causes
             }
-            causes.extend(meta::check_new_finalizers(before, &attempt.after));
-        } else {
-            causes.extend(meta::check_name(&kind, &attempt.after));
+            Some(before) => {
+                if kind.counts_generations() && meta::spec_changed(&kind, before, after) {
+                    after["metadata"]["generation"] = json!(object::generation(before) + 1);
+                }
+                let mut causes = meta::check_new_finalizers(before, after);
+                let part = (attempt.part == Part::Status).then_some("status");
+                causes.extend(conform::validate_update(&kind, after, before, part));
+                causes
+            }
+        };
+        if !causes.is_empty() {
+            return Err(ApiError::invalid(&kind, object::name(after), causes));
         }
-        if causes.is_empty() {
-            Ok(())
-        } else {
-            Err(ApiError::invalid(&kind, object::name(&attempt.after), causes))
+        if !attempt.tracked {
+            let writer = Writer {
+                manager: &options.manager,
+                api_version: &kind.api_version(),
+                subresource: (attempt.part != Part::Main).then(|| attempt.part.as_str()),
+                now,
+            };
+            apply::track(&kind, before.as_deref(), after, &writer);
         }
+        if before.is_none() {
+            // After the writers are noted: nobody owns what the registry fills in.
+            born::prepare(&kind, after);
+        }
+        Ok(())
     }
 
     /// Stores an attempt, unless the object is no longer the one that it was prepared against.
     pub fn store(&mut self, attempt: Attempt, options: &WriteOptions) -> Result<Outcome, ApiError> {
         let Attempt { kind, key, before, after, warnings, .. } = attempt;
+        let after = convert::stored(&kind, after);
         let current = self.store.find(&key.collection, &key.namespace, &key.name);
         let Some(before) = before else {
             if current.is_some() {
                 return Err(ApiError::already_exists(&kind, &key.name));
             }
-            let object = if options.dry_run { Arc::new(after) } else { self.store.put(key, after) };
+            let object = if options.dry_run { Arc::new(after) } else { self.put(key, after) };
             return Ok(Outcome { object, created: true, warnings });
         };
         match current {
@@ -259,10 +299,10 @@ impl Inner {
         }
         // The last finalizer of an object that waits for nothing else takes the object with it.
         if may_go(&after) && !may_go(&before) {
-            self.store.remove(&key);
+            self.take(&key);
             return Ok(Outcome { object: Arc::new(after), created: false, warnings });
         }
-        let object = self.store.put(key, after);
+        let object = self.put(key, after);
         Ok(Outcome { object, created: false, warnings })
     }
 }

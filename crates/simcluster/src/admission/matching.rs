@@ -1,0 +1,125 @@
+//! Which webhooks are asked: rules, selectors.
+
+use serde_json::Value;
+
+use super::{Subject, WebhookCall};
+use crate::behaviour::View;
+use crate::object::{Collection, NAMESPACES};
+use crate::selector::LabelSelector;
+use crate::server::Inner;
+
+const MUTATING: Collection =
+    Collection::known("admissionregistration.k8s.io", "mutatingwebhookconfigurations");
+const VALIDATING: Collection =
+    Collection::known("admissionregistration.k8s.io", "validatingwebhookconfigurations");
+
+/// One webhook that is to be asked.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// Its full name.
+    pub name: String,
+    /// Whether it may change the object.
+    pub mutating: bool,
+    /// `failurePolicy: Ignore`.
+    pub ignores_failure: bool,
+    /// How long it may take.
+    pub timeout_seconds: u64,
+    /// Where it is; the review is filled in later.
+    pub call: WebhookCall,
+}
+
+/// The webhooks that want to hear of this, the mutating ones first, each kind by name.
+pub fn hooks(inner: &Inner, subject: &Subject) -> Vec<Hook> {
+    let mut out = Vec::new();
+    for (collection, mutating) in [(MUTATING, true), (VALIDATING, false)] {
+        for configuration in inner.store.list(&collection, None) {
+            for hook in configuration["webhooks"].as_array().into_iter().flatten() {
+                if wants(inner, hook, subject) {
+                    out.push(read(hook, mutating));
+                }
+            }
+        }
+    }
+    out
+}
+
+fn read(hook: &Value, mutating: bool) -> Hook {
+    let config = &hook["clientConfig"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let service = config["service"].as_object().map(|service| {
+        let port = service.get("port").and_then(Value::as_u64).unwrap_or(443);
+        let field = |key: &str| service.get(key).map(text).unwrap_or_default();
+        (field("namespace"), field("name"), u16::try_from(port).unwrap_or(443))
+    });
+    Hook {
+        name: text(&hook["name"]),
+        mutating,
+        ignores_failure: hook["failurePolicy"] == "Ignore",
+        timeout_seconds: hook["timeoutSeconds"].as_u64().unwrap_or(10),
+        call: WebhookCall {
+            url: config["url"].as_str().map(str::to_owned),
+            service,
+            path: text(&config["service"]["path"]),
+            ca_bundle: text(&config["caBundle"]),
+            review: Value::Null,
+        },
+    }
+}
+
+fn wants(inner: &Inner, hook: &Value, subject: &Subject) -> bool {
+    let ruled = hook["rules"].as_array().into_iter().flatten().any(|rule| rules(rule, subject));
+    ruled && in_namespace(inner, hook, subject) && selected(hook, subject)
+}
+
+fn rules(rule: &Value, subject: &Subject) -> bool {
+    let any = |field: &str, test: &dyn Fn(&str) -> bool| {
+        rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).any(test)
+    };
+    let kind = &subject.kind;
+    let scope = match rule["scope"].as_str().unwrap_or("*") {
+        "Namespaced" => kind.namespaced,
+        "Cluster" => !kind.namespaced,
+        _ => true,
+    };
+    let resource = |pattern: &str| {
+        let (plural, sub) = pattern.split_once('/').unwrap_or((pattern, ""));
+        let sub_matches = if pattern.contains('/') {
+            sub == "*" || sub == subject.subresource
+        } else {
+            subject.subresource.is_empty()
+        };
+        (plural == "*" || plural == kind.plural) && sub_matches
+    };
+    scope
+        && any("apiGroups", &|group| group == "*" || group == kind.group)
+        && any("apiVersions", &|version| version == "*" || version == kind.version)
+        && any("operations", &|operation| operation == "*" || operation == subject.operation)
+        && any("resources", &resource)
+}
+
+fn in_namespace(inner: &Inner, hook: &Value, subject: &Subject) -> bool {
+    let Some(selector) = hook.get("namespaceSelector").filter(|selector| selector.is_object())
+    else {
+        return true;
+    };
+    let namespace = if subject.kind.plural == "namespaces" && subject.kind.group.is_empty() {
+        subject.name.as_str()
+    } else if subject.kind.namespaced {
+        subject.namespace.as_str()
+    } else {
+        return true;
+    };
+    let labels = match inner.store.find(&NAMESPACES, "", namespace) {
+        Some(found) => found["metadata"]["labels"].clone(),
+        None => subject.object["metadata"]["labels"].clone(),
+    };
+    LabelSelector::from_object(selector).is_ok_and(|selector| selector.matches(&labels))
+}
+
+fn selected(hook: &Value, subject: &Subject) -> bool {
+    let Some(selector) = hook.get("objectSelector").filter(|selector| selector.is_object()) else {
+        return true;
+    };
+    let Ok(selector) = LabelSelector::from_object(selector) else { return false };
+    selector.selects(&subject.object) || selector.selects(&subject.old_object)
+}

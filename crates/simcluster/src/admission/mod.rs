@@ -1,0 +1,166 @@
+//! Admission webhooks: which are asked about a write, what they are sent, what they answer.
+//!
+//! The calls happen outside the lock, through a caller that is handed in: in process for the
+//! operator's own endpoint, over HTTPS for others.
+
+mod matching;
+mod review;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::ApiError;
+use crate::object::Object;
+use crate::server::options::WriteOptions;
+use crate::server::write::{Attempt, Outcome};
+use crate::server::{Inner, Server};
+
+pub use matching::Hook;
+pub use review::Subject;
+
+/// One call of a webhook.
+#[derive(Clone, Debug)]
+pub struct WebhookCall {
+    /// `clientConfig.url`, if it has one.
+    pub url: Option<String>,
+    /// `clientConfig.service` as (namespace, name, port), if it has one.
+    pub service: Option<(String, String, u16)>,
+    /// Path on the service; empty with a URL.
+    pub path: String,
+    /// `clientConfig.caBundle`, base64 of PEM; empty if none.
+    pub ca_bundle: String,
+    /// The AdmissionReview.
+    pub review: Value,
+}
+
+/// Carries a call out; an error is a webhook that could not be reached.
+pub type WebhookCaller =
+    Arc<dyn Fn(WebhookCall) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
+
+/// How often a write starts again because the object changed under it, as in the real server.
+const TRIES: usize = 5;
+
+enum Step {
+    Done(Outcome),
+    Asking(Box<Attempt>, Vec<Hook>),
+}
+
+impl Server {
+    /// Prepares a write, lets webhooks change and judge it, and commits it. Starts again when the
+    /// object changed meanwhile; a client that named a resourceVersion then gets its conflict.
+    pub async fn submit(
+        &self,
+        options: &WriteOptions,
+        now: Timestamp,
+        prepare: impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
+    ) -> Result<Outcome, ApiError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let out = self.submit_once(options, now, &prepare).await;
+            match out {
+                Err(error) if error.code == 409 && error.reason == "Conflict" && tries < TRIES => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn submit_once(
+        &self,
+        options: &WriteOptions,
+        now: Timestamp,
+        prepare: &impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
+    ) -> Result<Outcome, ApiError> {
+        let caller = self.webhook_caller();
+        let step = self.write(|inner| {
+            let mut attempt = prepare(inner)?;
+            let hooks = match &caller {
+                Some(_) => matching::hooks(inner, &Subject::of(&attempt, options)),
+                None => Vec::new(),
+            };
+            if hooks.is_empty() {
+                inner.settle(&mut attempt, options, now)?;
+                return inner.store(attempt, options).map(Step::Done);
+            }
+            inner.shape(&mut attempt)?;
+            Ok(Step::Asking(Box::new(attempt), hooks))
+        })?;
+        let (mut attempt, hooks) = match step {
+            Step::Done(outcome) => return Ok(outcome),
+            Step::Asking(attempt, hooks) => (attempt, hooks),
+        };
+        let Some(caller) = caller else {
+            return Err(ApiError::internal("a webhook was matched without a caller"));
+        };
+        for hook in hooks.iter().filter(|hook| hook.mutating) {
+            let subject = Subject::of(&attempt, options);
+            if let Some(patched) =
+                ask(&caller, hook, &subject, &mut attempt.warnings.clone()).await?
+            {
+                attempt.after = patched;
+            }
+        }
+        self.write(|inner| inner.settle(&mut attempt, options, now))?;
+        let subject = Subject::of(&attempt, options);
+        let mut warnings = std::mem::take(&mut attempt.warnings);
+        for hook in hooks.iter().filter(|hook| !hook.mutating) {
+            ask(&caller, hook, &subject, &mut warnings).await?;
+        }
+        attempt.warnings = warnings;
+        self.write(|inner| inner.store(*attempt, options))
+    }
+
+    /// Asks validating webhooks about something that is not a plain write (a delete, an eviction).
+    pub async fn judge(
+        &self,
+        subject: impl FnOnce(&mut Inner) -> Option<Subject>,
+    ) -> Result<Vec<String>, ApiError> {
+        let mut warnings = Vec::new();
+        let Some(caller) = self.webhook_caller() else {
+            return Ok(warnings);
+        };
+        let asked = self.write(|inner| {
+            Ok(subject(inner).map(|subject| {
+                let hooks = matching::hooks(inner, &subject);
+                (subject, hooks)
+            }))
+        })?;
+        let Some((subject, hooks)) = asked else {
+            return Ok(warnings);
+        };
+        for hook in &hooks {
+            ask(&caller, hook, &subject, &mut warnings).await?;
+        }
+        Ok(warnings)
+    }
+}
+
+/// One question; the answer may be a changed object (mutating webhooks only).
+async fn ask(
+    caller: &WebhookCaller,
+    hook: &Hook,
+    subject: &Subject,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Value>, ApiError> {
+    let call = WebhookCall { review: review::request(subject, &hook.name), ..hook.call.clone() };
+    let limit = Duration::from_secs(hook.timeout_seconds);
+    let answer = tokio::select! {
+        biased;
+        answer = caller(call) => answer,
+        () = tokio::time::sleep(limit) => Err("context deadline exceeded".to_owned()),
+    };
+    match answer {
+        Ok(answer) => review::response(hook, subject, &answer, warnings),
+        Err(_) if hook.ignores_failure => Ok(None),
+        Err(why) => Err(review::failed(&hook.name, &why)),
+    }
+}
+
+/// What an admission review shows of an object, if there is one.
+pub(crate) fn shown(object: Option<&Object>) -> Value {
+    object.map_or(Value::Null, |object| (**object).clone())
+}

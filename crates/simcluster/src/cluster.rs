@@ -1,0 +1,140 @@
+//! A whole cluster in one value: server, clock, Nodes, and what runs behind them.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::Router;
+use jiff::Timestamp;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::admission::WebhookCaller;
+use crate::behaviour::Write;
+use crate::http::{Clock, Skin, router};
+use crate::object::{NAMESPACES, NODES};
+use crate::server::Server;
+
+/// What a cluster is made of.
+#[derive(Clone)]
+pub struct Options {
+    /// Every UID, name suffix and latency follows from it.
+    pub seed: u64,
+    /// Where the time comes from.
+    pub clock: Clock,
+    /// How many Nodes there are, `node-0` and up.
+    pub nodes: usize,
+    /// How many changes a watch can go back before it gets a 410.
+    pub window: usize,
+    /// Host and port that `/api` names.
+    pub address: String,
+}
+
+impl Options {
+    /// Three Nodes and a window of 100,000 changes.
+    pub fn new(seed: u64, clock: Clock) -> Self {
+        Self { seed, clock, nodes: 3, window: 100_000, address: "127.0.0.1:6443".to_owned() }
+    }
+}
+
+/// An API server with its clock.
+pub struct SimCluster {
+    server: Arc<Server>,
+    options: Options,
+}
+
+impl SimCluster {
+    /// A cluster with the namespaces that every cluster has, and its Nodes.
+    pub fn new(options: Options) -> Self {
+        let server = Arc::new(Server::new(options.seed, options.window));
+        let now = (options.clock)();
+        for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
+            let object = json!({"metadata": {"name": name}});
+            server
+                .commit(Write::Create { collection: NAMESPACES, object }, "kube-apiserver", now)
+                .expect("an empty server takes the first namespaces");
+        }
+        for number in 0..options.nodes {
+            let object = node(number, now);
+            server
+                .commit(Write::Create { collection: NODES, object }, "kubelet", now)
+                .expect("an empty server takes the first nodes");
+        }
+        Self { server, options }
+    }
+
+    /// The synchronous server behind the router.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// The clock that the cluster was made with.
+    pub fn clock(&self) -> &Clock {
+        &self.options.clock
+    }
+
+    /// The HTTP side; `kube::Client::new(router, ns)` takes it as it is.
+    pub fn router(&self) -> Router {
+        router(Skin {
+            server: self.server.clone(),
+            clock: self.options.clock.clone(),
+            address: self.options.address.clone(),
+        })
+    }
+
+    /// Hands in what carries calls to admission webhooks.
+    pub fn register_webhook_service(&self, caller: WebhookCaller) {
+        self.server.set_webhook_caller(caller);
+    }
+}
+
+/// A Node that is ready and has room for everything.
+fn node(number: usize, now: Timestamp) -> serde_json::Value {
+    let name = format!("node-{number}");
+    let at = crate::server::meta::stamp(now);
+    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1000"});
+    json!({
+        "metadata": {"name": name, "labels": {
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+        }},
+        "spec": {},
+        "status": {
+            "capacity": room,
+            "allocatable": room,
+            "conditions": [{
+                "type": "Ready",
+                "status": "True",
+                "reason": "KubeletReady",
+                "message": "kubelet is posting ready status",
+                "lastHeartbeatTime": at,
+                "lastTransitionTime": at,
+            }],
+            "addresses": [
+                {"type": "InternalIP", "address": format!("10.0.0.{}", number + 1)},
+                {"type": "Hostname", "address": name},
+            ],
+            "nodeInfo": {
+                "kubeletVersion": "v1.36.3",
+                "osImage": "simcluster",
+                "containerRuntimeVersion": "simcluster://1",
+                "kernelVersion": "0",
+                "architecture": "amd64",
+                "operatingSystem": "linux",
+                "machineID": "",
+                "systemUUID": "",
+                "bootID": "",
+                "kubeProxyVersion": "",
+            },
+        },
+    })
+}
+
+/// Serves a router over plain TCP until `shutdown` is done.
+pub async fn serve(
+    router: Router,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    axum::serve(listener, router).with_graceful_shutdown(shutdown).await
+}

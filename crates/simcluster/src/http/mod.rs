@@ -1,0 +1,125 @@
+//! The HTTP skin: an axum Router over the synchronous server.
+
+pub mod discovery;
+mod resource;
+pub mod respond;
+pub mod route;
+mod system;
+mod watch;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, Method, header};
+use http_body_util::{BodyExt, Limited};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::ApiError;
+use crate::http::route::Target;
+use crate::server::Server;
+
+/// Where the time comes from above the synchronous core.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The real server's limit on a request body.
+const BODY_LIMIT: usize = 3 * 1024 * 1024;
+
+/// The skin's state, shared by all requests.
+#[derive(Clone)]
+pub struct Skin {
+    pub(crate) server: Arc<Server>,
+    pub(crate) clock: Clock,
+    /// What `/api` says that the address is.
+    pub(crate) address: String,
+}
+
+/// One request, read.
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: header::HeaderName) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The media type of the body without parameters.
+    pub(crate) fn media_type(&self) -> &str {
+        self.header(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
+    }
+
+    /// The body as JSON, whichever of JSON and YAML it is in; `null` when empty.
+    pub(crate) fn parse_body(&self) -> Result<Value, String> {
+        if self.body.is_empty() {
+            return Ok(Value::Null);
+        }
+        if matches!(
+            self.media_type(),
+            "application/yaml" | "text/yaml" | "application/apply-patch+yaml"
+        ) {
+            let text = std::str::from_utf8(&self.body).map_err(|error| error.to_string())?;
+            return serde_saphyr::from_str(text).map_err(|error| error.to_string());
+        }
+        serde_json::from_slice(&self.body).map_err(|error| go_words(&error, &self.body))
+    }
+}
+
+/// What Go's decoder would say about malformed JSON.
+fn go_words(error: &serde_json::Error, body: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let line_start = body
+        .split_inclusive(|&b| b == b'\n')
+        .take(error.line().saturating_sub(1))
+        .map(<[u8]>::len)
+        .sum::<usize>();
+    let at = line_start + error.column().saturating_sub(1);
+    let found = body.get(at).map_or(' ', |&b| char::from(b));
+    format!("invalid character '{found}' looking for beginning of value")
+}
+
+/// The Router that serves everything.
+pub fn router(skin: Skin) -> Router {
+    Router::new().fallback(handle).with_state(skin)
+}
+
+async fn handle(State(skin): State<Skin>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            return respond::error(&ApiError::new(
+                413,
+                "RequestEntityTooLarge",
+                format!("Request entity too large: limit is {BODY_LIMIT}"),
+            ));
+        }
+        Err(error) => return respond::error(&ApiError::bad_request(error.to_string())),
+    };
+    let asked = Asked {
+        method: parts.method,
+        query: route::query(parts.uri.query().unwrap_or_default()),
+        headers: parts.headers,
+        body,
+    };
+    let target = route::parse(parts.uri.path());
+    let answer = match target {
+        Target::Resource(resource) => skin.resource(resource, &asked).await,
+        other => skin.system(&other, &asked),
+    };
+    answer.unwrap_or_else(|error| respond::error(&error))
+}
+
+/// A body of text.
+pub(crate) fn text(code: u16, text: impl Into<Body>) -> Response {
+    respond::raw(code, "text/plain; charset=utf-8", text.into())
+}

@@ -1,0 +1,428 @@
+//! Requests about objects: which verb a method and a path make, and its answer.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::{Method, header};
+use serde_json::{Value, json};
+
+use super::respond::{self, Include};
+use super::route::{self, Form, Resource};
+use super::{Asked, Skin, discovery, text};
+use crate::admission::Subject;
+use crate::error::ApiError;
+use crate::eviction;
+use crate::kind::Kind;
+use crate::object::Key;
+use crate::server::delete::Deleted;
+use crate::server::options::{DeleteOptions, WriteOptions};
+use crate::server::patch::PatchType;
+use crate::server::read::ListQuery;
+use crate::server::write::{Outcome, Part};
+use crate::server::{convert, decode, scale};
+
+/// One request about a kind, with everything that was read from it.
+struct Call<'a> {
+    skin: &'a Skin,
+    asked: &'a Asked,
+    kind: Arc<Kind>,
+    namespace: Option<String>,
+    form: Form,
+}
+
+impl Skin {
+    pub(crate) async fn resource(
+        &self,
+        resource: Resource,
+        asked: &Asked,
+    ) -> Result<Response, ApiError> {
+        if resource.group == "authorization.k8s.io"
+            && let Some((kind, _)) =
+                discovery::REVIEWS.iter().find(|(_, plural)| *plural == resource.plural)
+        {
+            return self.review(kind, asked);
+        }
+        let found = {
+            let inner = self.server.lock();
+            let registry = &inner.registry;
+            registry
+                .find(&resource.group, &resource.version, &resource.plural)
+                .cloned()
+                .ok_or_else(|| registry.serves(&resource.group, &resource.version))
+        };
+        let kind = match found {
+            Ok(kind) => kind,
+            Err(true) => return Err(ApiError::no_such_resource()),
+            Err(false) => return Ok(text(404, "404 page not found\n")),
+        };
+        if !kind.namespaced && resource.namespace.is_some() {
+            return Err(ApiError::no_such_resource());
+        }
+        let form = route::negotiate(asked.header(header::ACCEPT), false)?;
+        let call = Call { skin: self, asked, kind, namespace: resource.namespace, form };
+        match (resource.name, resource.subresource) {
+            (None, _) => call.collection().await,
+            (Some(name), None) => call.object(&name, Part::Main).await,
+            (Some(name), Some(sub)) => call.subresource(&name, &sub).await,
+        }
+    }
+
+    /// Reviews of access: everybody may do everything here.
+    fn review(&self, kind: &str, asked: &Asked) -> Result<Response, ApiError> {
+        if asked.method != Method::POST {
+            return Err(ApiError::method_not_allowed());
+        }
+        let mut review = asked.parse_body().map_err(ApiError::bad_request)?;
+        if !review.is_object() {
+            review = json!({});
+        }
+        review["kind"] = json!(kind);
+        review["apiVersion"] = json!("authorization.k8s.io/v1");
+        if kind == "SelfSubjectRulesReview" {
+            review["status"] = json!({
+                "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+                "incomplete": false,
+            });
+        } else {
+            review["status"] = json!({"allowed": true});
+        }
+        if let Some(attributes) = review["spec"]["resourceAttributes"].as_object_mut() {
+            attributes.retain(|_, value| value.as_str() != Some(""));
+        }
+        if !review["metadata"].is_object() {
+            review["metadata"] = json!({});
+        }
+        let options = WriteOptions::parse(&asked.query, asked.header(header::USER_AGENT))?;
+        let writer = crate::apply::Writer {
+            manager: &options.manager,
+            api_version: "authorization.k8s.io/v1",
+            subresource: None,
+            now: (self.clock)(),
+        };
+        crate::apply::track(&review_kind(kind), None, &mut review, &writer);
+        Ok(respond::json(201, &review))
+    }
+}
+
+/// A review is never stored; its kind only serves to say who wrote which field.
+fn review_kind(kind: &str) -> Kind {
+    Kind {
+        group: "authorization.k8s.io".to_owned(),
+        version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        list_kind: String::new(),
+        plural: String::new(),
+        singular: String::new(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: false,
+        has_status: true,
+        scale: None,
+        storage_hash: String::new(),
+        custom: None,
+    }
+}
+
+impl Call<'_> {
+    fn key(&self, name: &str) -> Key {
+        let namespace = self.namespace.as_deref().unwrap_or_default();
+        Key::new(self.kind.collection(), namespace, name)
+    }
+
+    fn query(&self) -> ListQuery {
+        ListQuery::parse(&self.asked.query)
+    }
+
+    fn write_options(&self) -> Result<WriteOptions, ApiError> {
+        WriteOptions::parse(&self.asked.query, self.asked.header(header::USER_AGENT))
+    }
+
+    fn include(&self) -> Include {
+        Include::parse(&self.asked.query)
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        (self.skin.clock)()
+    }
+
+    async fn collection(&self) -> Result<Response, ApiError> {
+        let all_namespaces = self.kind.namespaced && self.namespace.is_none();
+        match self.asked.method {
+            Method::GET | Method::HEAD => {
+                let query = self.query();
+                if query.watch {
+                    return self.watch(&query);
+                }
+                let namespace = self.kind.namespaced.then_some(self.namespace.as_deref()).flatten();
+                let page = self.skin.server.lock().list(&self.kind, namespace, &query)?;
+                Ok(respond::list(&self.kind, &page, self.form, self.include(), self.now()))
+            }
+            Method::POST if !all_namespaces => self.create().await,
+            Method::DELETE if !all_namespaces => self.delete_collection(),
+            _ => Err(ApiError::method_not_allowed()),
+        }
+    }
+
+    fn watch(&self, query: &ListQuery) -> Result<Response, ApiError> {
+        self.skin.watch(&self.kind, self.namespace.clone(), query, self.form, self.include())
+    }
+
+    async fn object(&self, name: &str, part: Part) -> Result<Response, ApiError> {
+        match self.asked.method {
+            Method::GET | Method::HEAD => {
+                let mut query = self.query();
+                if query.watch {
+                    query.field_selector = format!("metadata.name={name}");
+                    return self.watch(&query);
+                }
+                let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
+                Ok(self.show(200, &object))
+            }
+            Method::PUT => self.update(name, part).await,
+            Method::PATCH => self.patch(name, part).await,
+            Method::DELETE if part == Part::Main => self.delete(name).await,
+            _ => Err(ApiError::method_not_allowed()),
+        }
+    }
+
+    async fn subresource(&self, name: &str, sub: &str) -> Result<Response, ApiError> {
+        let pods = self.kind.group.is_empty() && self.kind.plural == "pods";
+        match sub {
+            "status" if self.kind.has_status => self.object(name, Part::Status).await,
+            "finalize" if self.kind.plural == "namespaces" => {
+                if self.asked.method != Method::PUT {
+                    return Err(ApiError::method_not_allowed());
+                }
+                self.update(name, Part::Finalize).await
+            }
+            "scale" if self.kind.scale.is_some() => self.scale(name).await,
+            "eviction" if pods => self.evict(name).await,
+            "log" if pods => {
+                self.skin.server.lock().get(&self.kind, &self.key(name))?;
+                Ok(text(200, ""))
+            }
+            _ => Err(ApiError::no_such_resource()),
+        }
+    }
+
+    fn show(&self, code: u16, object: &crate::object::Object) -> Response {
+        respond::object(code, &self.kind, object, self.form, self.include(), self.now())
+    }
+
+    fn answer(&self, outcome: &Outcome) -> Response {
+        let code = if outcome.created { 201 } else { 200 };
+        respond::with_warnings(self.show(code, &outcome.object), &outcome.warnings)
+    }
+
+    /// The body of a create or update: an object of the kind.
+    fn read_body(&self, options: &WriteOptions) -> Result<(Value, Vec<String>), ApiError> {
+        if !matches!(self.asked.media_type(), "application/json" | "application/yaml" | "") {
+            return Err(ApiError::unsupported_media_type(
+                "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+            ));
+        }
+        let kind = &self.kind.kind;
+        let mut object = self.asked.parse_body().map_err(|error| {
+            let body = String::from_utf8_lossy(&self.asked.body);
+            ApiError::bad_request(format!(
+                "the object provided is unrecognized (must be of type {kind}): couldn't get \
+                 version/kind; json parse error: {error} ({body})"
+            ))
+        })?;
+        if !object.is_object() {
+            return Err(ApiError::bad_request(format!(
+                "the object provided is unrecognized (must be of type {kind})"
+            )));
+        }
+        {
+            let inner = self.skin.server.lock();
+            decode::check_kind(&self.kind, &object, |api_version, kind| {
+                inner.registry.by_kind(api_version, kind).is_some()
+            })?;
+        }
+        let warnings = decode::read(&self.kind, &mut object, options)?;
+        Ok((object, warnings))
+    }
+
+    async fn create(&self) -> Result<Response, ApiError> {
+        let options = self.write_options()?;
+        let (object, warnings) = self.read_body(&options)?;
+        let now = self.now();
+        let namespace = self.namespace.as_deref().unwrap_or_default();
+        let mut outcome = self
+            .skin
+            .server
+            .submit(&options, now, |inner| {
+                inner.prepare_create(&self.kind, namespace, object.clone(), &options, now)
+            })
+            .await?;
+        outcome.warnings.splice(0..0, warnings);
+        Ok(self.answer(&outcome))
+    }
+
+    async fn update(&self, name: &str, part: Part) -> Result<Response, ApiError> {
+        let options = self.write_options()?;
+        let (object, warnings) = self.read_body(&options)?;
+        let key = self.key(name);
+        let mut outcome = self
+            .skin
+            .server
+            .submit(&options, self.now(), |inner| {
+                inner.prepare_update(&self.kind, &key, part, object.clone())
+            })
+            .await?;
+        outcome.warnings.splice(0..0, warnings);
+        Ok(self.answer(&outcome))
+    }
+
+    fn patch_body(&self, kind: &Kind) -> Result<(PatchType, Value), ApiError> {
+        let type_ = PatchType::parse(self.asked.media_type(), kind)?;
+        let body = self
+            .asked
+            .parse_body()
+            .map_err(|error| ApiError::bad_request(format!("error decoding patch: {error}")))?;
+        Ok((type_, body))
+    }
+
+    async fn patch(&self, name: &str, part: Part) -> Result<Response, ApiError> {
+        let (type_, body) = self.patch_body(&self.kind)?;
+        let options = self.write_options()?;
+        let (key, now) = (self.key(name), self.now());
+        let outcome = self
+            .skin
+            .server
+            .submit(&options, now, |inner| {
+                inner.prepare_patch(&self.kind, &key, part, type_, &body, &options, now)
+            })
+            .await?;
+        Ok(self.answer(&outcome))
+    }
+
+    async fn scale(&self, name: &str) -> Result<Response, ApiError> {
+        let (how, body) = match self.asked.method {
+            Method::GET | Method::HEAD => {
+                let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
+                let shown = convert::served(&self.kind, &object);
+                return Ok(respond::json(200, &scale::of(&self.kind, &shown)?));
+            }
+            Method::PUT => {
+                let body = self.asked.parse_body().map_err(ApiError::bad_request)?;
+                (None, body)
+            }
+            Method::PATCH => {
+                let (type_, body) = self.patch_body(&self.kind)?;
+                (Some(type_), body)
+            }
+            _ => return Err(ApiError::method_not_allowed()),
+        };
+        let options = self.write_options()?;
+        let (key, now) = (self.key(name), self.now());
+        let outcome = self
+            .skin
+            .server
+            .submit(&options, now, |inner| {
+                inner.prepare_scale(&self.kind, &key, how, &body, &options, now)
+            })
+            .await?;
+        let shown = convert::served(&self.kind, &outcome.object);
+        Ok(respond::json(200, &scale::of(&self.kind, &shown)?))
+    }
+
+    async fn evict(&self, name: &str) -> Result<Response, ApiError> {
+        if self.asked.method != Method::POST {
+            return Err(ApiError::method_not_allowed());
+        }
+        let body = self.asked.parse_body().map_err(ApiError::bad_request)?;
+        let options = DeleteOptions::parse(&body["deleteOptions"], &self.asked.query)?;
+        let (key, now) = (self.key(name), self.now());
+        let warnings = self
+            .skin
+            .server
+            .judge(|_| {
+                Some(Subject {
+                    subresource: "eviction".to_owned(),
+                    operation: "CREATE",
+                    object: body.clone(),
+                    ..self.subject(name, options.dry_run)
+                })
+            })
+            .await?;
+        self.skin.server.write(|inner| inner.evict(&key, &body, &options, now))?;
+        Ok(respond::with_warnings(respond::json(201, &eviction::accepted()), &warnings))
+    }
+
+    fn delete_options(&self) -> Result<DeleteOptions, ApiError> {
+        let body = self
+            .asked
+            .parse_body()
+            .map_err(|error| ApiError::bad_request(format!("couldn't decode body: {error}")))?;
+        DeleteOptions::parse(&body, &self.asked.query)
+    }
+
+    /// Something that is not a plain write, as webhooks are told of it.
+    fn subject(&self, name: &str, dry_run: bool) -> Subject {
+        Subject {
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone().unwrap_or_default(),
+            name: name.to_owned(),
+            subresource: String::new(),
+            operation: "DELETE",
+            object: Value::Null,
+            old_object: Value::Null,
+            dry_run,
+            user: WriteOptions::default().user().to_owned(),
+        }
+    }
+
+    async fn delete(&self, name: &str) -> Result<Response, ApiError> {
+        let options = self.delete_options()?;
+        let (key, now) = (self.key(name), self.now());
+        let warnings = self
+            .skin
+            .server
+            .judge(|inner| {
+                let old = inner.get(&self.kind, &key).ok()?;
+                let old_object = (*convert::served(&self.kind, &old)).clone();
+                Some(Subject { old_object, ..self.subject(name, options.dry_run) })
+            })
+            .await?;
+        let deleted =
+            self.skin.server.write(|inner| inner.delete(&self.kind, &key, &options, now))?;
+        let response = match deleted {
+            Deleted::Object(object) => self.show(200, &object),
+            Deleted::Gone(object) => {
+                let mut details = self.kind.details(name);
+                details["uid"] = object["metadata"]["uid"].clone();
+                let status = json!({
+                    "kind": "Status",
+                    "apiVersion": "v1",
+                    "metadata": {},
+                    "status": "Success",
+                    "details": details,
+                });
+                respond::json(200, &status)
+            }
+        };
+        Ok(respond::with_warnings(response, &warnings))
+    }
+
+    fn delete_collection(&self) -> Result<Response, ApiError> {
+        if self.kind.group.is_empty() && self.kind.plural == "namespaces" {
+            return Err(ApiError::method_not_allowed());
+        }
+        let options = self.delete_options()?;
+        let query = self.query();
+        let now = self.now();
+        let namespace = self.kind.namespaced.then_some(self.namespace.as_deref()).flatten();
+        let page = self.skin.server.write(|inner| {
+            let page = inner.list(&self.kind, namespace, &query)?;
+            for object in &page.items {
+                let key = Key::of(self.kind.collection(), object);
+                inner.delete(&self.kind, &key, &options, now)?;
+            }
+            Ok(page)
+        })?;
+        Ok(respond::list(&self.kind, &page, self.form, self.include(), now))
+    }
+}

@@ -1,0 +1,108 @@
+//! What is not an object: discovery, version, health.
+
+use axum::response::Response;
+use http::{Method, header};
+use serde_json::json;
+
+use super::{Asked, Skin, discovery, respond, text};
+use crate::error::ApiError;
+use crate::http::route::{self, Form, Target};
+use crate::openapi;
+
+impl Skin {
+    pub(crate) fn system(&self, target: &Target, asked: &Asked) -> Result<Response, ApiError> {
+        if asked.method != Method::GET && asked.method != Method::HEAD {
+            return Err(ApiError::method_not_allowed());
+        }
+        let accept = asked.header(header::ACCEPT);
+        let missing = || text(404, "404 page not found\n");
+        Ok(match target {
+            Target::Version => respond::json(200, &version()),
+            Target::Health(which) => health(which, asked),
+            Target::Versions | Target::Groups => {
+                let core = *target == Target::Versions;
+                let inner = self.server.lock();
+                if let Ok(Form::Discovery) = route::negotiate(accept, true) {
+                    return Ok(aggregated(&discovery::aggregated(&inner.registry, core)));
+                }
+                let body = if core {
+                    discovery::versions(&self.address)
+                } else {
+                    discovery::group_list(&inner.registry)
+                };
+                respond::json(200, &body)
+            }
+            Target::Group(group) => match discovery::group(&self.server.lock().registry, group) {
+                Some(body) => respond::json(200, &body),
+                None => missing(),
+            },
+            Target::Resources(group, version) => {
+                match discovery::resources(&self.server.lock().registry, group, version) {
+                    Some(body) => respond::json(200, &body),
+                    None => missing(),
+                }
+            }
+            Target::OpenApi(path) => self.openapi(path).unwrap_or_else(missing),
+            Target::Unknown | Target::Resource(_) => missing(),
+        })
+    }
+
+    /// `/openapi/v3` and its documents; v2 is protobuf by now and not served.
+    fn openapi(&self, path: &str) -> Option<Response> {
+        let kinds: Vec<_> = self.server.lock().registry.iter().cloned().collect();
+        let mut parts = path.split('/');
+        if parts.next() != Some("v3") {
+            return None;
+        }
+        let parts: Vec<&str> = parts.collect();
+        let document = match parts.as_slice() {
+            [] => {
+                let index = openapi::index(&kinds);
+                return Some(text(200, index.to_string()));
+            }
+            ["api", version] => openapi::document(&kinds, "", version),
+            ["apis", group, version] => openapi::document(&kinds, group, version),
+            _ => None,
+        };
+        document.map(|document| respond::json(200, &document))
+    }
+}
+
+fn aggregated(body: &serde_json::Value) -> Response {
+    let mut response = respond::json(200, body);
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static(
+            "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        ),
+    );
+    headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("public"));
+    headers.insert(header::VARY, header::HeaderValue::from_static("Accept"));
+    response
+}
+
+fn version() -> serde_json::Value {
+    json!({
+        "major": "1",
+        "minor": "36",
+        "emulationMajor": "1",
+        "emulationMinor": "36",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "35",
+        "gitVersion": "v1.36.3",
+        "gitCommit": "$Format:%H$",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "go1.26.8",
+        "compiler": "gc",
+        "platform": "linux/amd64",
+    })
+}
+
+fn health(which: &str, asked: &Asked) -> Response {
+    if asked.query.iter().any(|(key, _)| key == "verbose") {
+        return text(200, format!("[+]ping ok\n[+]log ok\n[+]etcd ok\n{which} check passed\n"));
+    }
+    text(200, "ok")
+}

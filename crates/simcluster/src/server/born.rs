@@ -1,0 +1,91 @@
+//! What a new object of each kind starts with beside its defaults: a status that no client chose.
+
+use serde_json::{Value, json};
+
+use crate::kind::Kind;
+
+/// Sets what the kind's registry sets on create; doing it twice changes nothing.
+pub fn prepare(kind: &Kind, object: &mut Value) {
+    if kind.custom.is_some() {
+        if kind.has_status
+            && let Some(fields) = object.as_object_mut()
+        {
+            fields.remove("status");
+        }
+        return;
+    }
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "namespaces") => {
+            let finalizers = &mut object["spec"]["finalizers"];
+            match finalizers.as_array_mut() {
+                Some(all) if all.iter().any(|one| one == "kubernetes") => {}
+                Some(all) => all.push(json!("kubernetes")),
+                None => *finalizers = json!(["kubernetes"]),
+            }
+            object["status"] = json!({"phase": "Active"});
+        }
+        ("", "pods") => {
+            object["status"] = json!({"phase": "Pending", "qosClass": quality(object)});
+        }
+        ("", "services") => object["status"] = json!({"loadBalancer": {}}),
+        ("", "persistentvolumeclaims") => object["status"] = json!({"phase": "Pending"}),
+        ("apps", "statefulsets") => {
+            object["status"] = json!({"replicas": 0, "availableReplicas": 0});
+        }
+        ("apps", "replicasets") => object["status"] = json!({"replicas": 0}),
+        ("apps", "deployments") => object["status"] = json!({}),
+        ("apps", "daemonsets") => {
+            object["status"] = json!({
+                "currentNumberScheduled": 0,
+                "numberMisscheduled": 0,
+                "desiredNumberScheduled": 0,
+                "numberReady": 0,
+            });
+        }
+        ("policy", "poddisruptionbudgets") => {
+            object["status"] = json!({
+                "disruptionsAllowed": 0,
+                "currentHealthy": 0,
+                "desiredHealthy": 0,
+                "expectedPods": 0,
+            });
+        }
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            let stored: Vec<Value> = object["spec"]["versions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|version| version["storage"] == true)
+                .map(|version| version["name"].clone())
+                .collect();
+            object["status"] = json!({
+                "conditions": null,
+                "acceptedNames": {"plural": "", "kind": ""},
+                "storedVersions": stored,
+            });
+        }
+        _ => {}
+    }
+}
+
+/// The quality of service of a Pod, from the requests and limits of its containers.
+fn quality(pod: &Value) -> &'static str {
+    let containers = ["containers", "initContainers"]
+        .into_iter()
+        .filter_map(|list| pod["spec"][list].as_array())
+        .flatten();
+    let (mut any, mut equal) = (false, true);
+    for container in containers {
+        for resource in ["cpu", "memory"] {
+            let limit = &container["resources"]["limits"][resource];
+            let request = &container["resources"]["requests"][resource];
+            any |= !limit.is_null() || !request.is_null();
+            equal &= !limit.is_null() && (request.is_null() || request == limit);
+        }
+    }
+    match (any, equal) {
+        (false, _) => "BestEffort",
+        (true, true) => "Guaranteed",
+        (true, false) => "Burstable",
+    }
+}

@@ -1,0 +1,170 @@
+//! PATCH: four kinds of patch, each turned into a new object over the stored one.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Inner, decode, meta};
+use crate::error::{ApiError, Cause};
+use crate::kind::Kind;
+use crate::object::{self, Key};
+use crate::patch;
+use crate::server::options::WriteOptions;
+use crate::server::write::{Attempt, Part};
+
+/// The kinds of patch, by media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchType {
+    /// RFC 6902.
+    Json,
+    /// RFC 7386.
+    Merge,
+    /// Lists merge by key.
+    Strategic,
+    /// Server-side apply.
+    Apply,
+}
+
+impl PatchType {
+    /// From a media type; custom kinds have no strategic merge.
+    pub fn parse(media_type: &str, kind: &Kind) -> Result<Self, ApiError> {
+        let custom = kind.custom.is_some();
+        Ok(match media_type {
+            "application/json-patch+json" => Self::Json,
+            "application/merge-patch+json" => Self::Merge,
+            "application/strategic-merge-patch+json" if !custom => Self::Strategic,
+            "application/apply-patch+yaml" => Self::Apply,
+            _ => {
+                let accepted = if custom {
+                    "application/json-patch+json, application/merge-patch+json, \
+                     application/apply-patch+yaml"
+                } else {
+                    "application/json-patch+json, application/merge-patch+json, \
+                     application/strategic-merge-patch+json, application/apply-patch+yaml"
+                };
+                return Err(ApiError::unsupported_media_type(accepted));
+            }
+        })
+    }
+}
+
+/// Applies a patch that is not an apply.
+pub fn patched(
+    kind: &Kind,
+    type_: PatchType,
+    current: &Value,
+    body: &Value,
+) -> Result<Value, ApiError> {
+    match type_ {
+        PatchType::Json => patch::json::apply(current, body),
+        PatchType::Merge => Ok(patch::merge::apply(current, body)),
+        PatchType::Strategic => patch::strategic::apply(kind, current, body),
+        PatchType::Apply => Err(ApiError::internal("an apply is no plain patch")),
+    }
+}
+
+impl Inner {
+    /// A patched object over the stored one; an apply may also make a new one.
+    #[allow(clippy::too_many_arguments)]
+    pub fn prepare_patch(
+        &mut self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        part: Part,
+        type_: PatchType,
+        body: &Value,
+        options: &WriteOptions,
+        now: Timestamp,
+    ) -> Result<Attempt, ApiError> {
+        if type_ == PatchType::Apply {
+            return self.prepare_apply(kind, key, part, body, options, now);
+        }
+        if options.force {
+            return Err(ApiError::new(
+                422,
+                "Invalid",
+                "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified \
+                 for non-apply patch",
+            )
+            .with_details(json!({"group": "meta.k8s.io", "kind": "PatchOptions"}))
+            .with_causes(vec![Cause::new(
+                "FieldValueForbidden",
+                "Forbidden: may not be specified for non-apply patch",
+                "force",
+            )]));
+        }
+        let before = self.get(kind, key)?;
+        let shown = super::convert::served(kind, &before);
+        let mut after = patched(kind, type_, &shown, body)?;
+        let warnings = decode::read_patched(kind, &mut after, options)?;
+        let mut attempt = self.prepare_update(kind, key, part, after)?;
+        attempt.warnings = warnings;
+        Ok(attempt)
+    }
+
+    fn prepare_apply(
+        &mut self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        part: Part,
+        body: &Value,
+        options: &WriteOptions,
+        now: Timestamp,
+    ) -> Result<Attempt, ApiError> {
+        if !options.manager_given {
+            return Err(ApiError::new(
+                422,
+                "Invalid",
+                "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is \
+                 required for apply patch",
+            )
+            .with_details(json!({"group": "meta.k8s.io", "kind": "PatchOptions"}))
+            .with_causes(vec![Cause::new(
+                "FieldValueRequired",
+                "Required value: is required for apply patch",
+                "fieldManager",
+            )]));
+        }
+        let mut body = body.clone();
+        if !body.is_object() {
+            return Err(ApiError::bad_request("error decoding YAML: expected an object"));
+        }
+        let given = object::name(&body);
+        if !given.is_empty() && given != key.name {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({given}) does not match the name on the URL ({})",
+                key.name
+            )));
+        }
+        if body["metadata"].get("managedFields").is_some_and(|fields| !fields.is_null()) {
+            return Err(ApiError::bad_request("metadata.managedFields must be nil"));
+        }
+        meta::place(kind, &mut body, &key.namespace)?;
+        body["metadata"]["name"] = json!(key.name);
+        let warnings = decode::read(kind, &mut body, options)?;
+        let before = self.store.find(&key.collection, &key.namespace, &key.name).cloned();
+        let writer = crate::apply::Writer {
+            manager: &options.manager,
+            api_version: &kind.api_version(),
+            subresource: (part != Part::Main).then(|| part.as_str()),
+            now,
+        };
+        let Some(before) = before else {
+            if part != Part::Main {
+                return Err(ApiError::not_found(kind, &key.name));
+            }
+            let merged = crate::apply::apply(kind, None, &body, &writer, options.force)?;
+            let mut attempt = self.prepare_create(kind, &key.namespace, merged, options, now)?;
+            attempt.tracked = true;
+            attempt.warnings = warnings;
+            return Ok(attempt);
+        };
+        let shown = super::convert::served(kind, &before);
+        let merged = crate::apply::apply(kind, Some(&shown), &body, &writer, options.force)?;
+        let mut attempt = self.prepare_update(kind, key, part, merged)?;
+        attempt.tracked = true;
+        attempt.warnings = warnings;
+        Ok(attempt)
+    }
+}

@@ -1,0 +1,131 @@
+//! `/scale`: one number of an object, as autoscaling/v1.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::Inner;
+use crate::error::{ApiError, Cause};
+use crate::kind::{Kind, ScalePaths};
+use crate::object::{self, Key};
+use crate::selector::LabelSelector;
+use crate::server::options::WriteOptions;
+use crate::server::patch::{PatchType, patched};
+use crate::server::write::{Attempt, Part};
+
+/// The Scale of an object.
+pub fn of(kind: &Kind, object: &Value) -> Result<Value, ApiError> {
+    let paths = paths(kind)?;
+    let number = |path: &str| object.pointer(&pointer(path)).and_then(Value::as_i64);
+    let mut out = json!({
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {
+            "name": object::name(object),
+            "namespace": object::namespace(object),
+            "uid": object::uid(object),
+            "resourceVersion": object::resource_version(object),
+            "creationTimestamp": object["metadata"]["creationTimestamp"],
+        },
+        "spec": {},
+        "status": {"replicas": number(&paths.status_replicas).unwrap_or(0)},
+    });
+    if let Some(replicas) = number(&paths.spec_replicas).filter(|&replicas| replicas != 0) {
+        out["spec"]["replicas"] = json!(replicas);
+    }
+    let selector = match object.pointer(&pointer(&paths.selector)) {
+        Some(Value::String(text)) => text.clone(),
+        Some(selector @ Value::Object(_)) => LabelSelector::from_object(selector)
+            .map(|selector| selector.to_string())
+            .unwrap_or_default(),
+        _ => String::new(),
+    };
+    if !selector.is_empty() {
+        out["status"]["selector"] = json!(selector);
+    }
+    Ok(out)
+}
+
+fn paths(kind: &Kind) -> Result<&ScalePaths, ApiError> {
+    kind.scale.as_ref().ok_or_else(ApiError::no_such_resource)
+}
+
+/// `.spec.replicas` → `/spec/replicas`.
+fn pointer(path: &str) -> String {
+    path.replace('.', "/")
+}
+
+fn kind_of_scale() -> Kind {
+    Kind {
+        group: "autoscaling".to_owned(),
+        version: "v1".to_owned(),
+        kind: "Scale".to_owned(),
+        list_kind: "ScaleList".to_owned(),
+        plural: "scales".to_owned(),
+        singular: "scale".to_owned(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        has_status: false,
+        scale: None,
+        storage_hash: String::new(),
+        custom: None,
+    }
+}
+
+impl Inner {
+    /// A PUT or PATCH of `/scale`, as a change of the object behind it.
+    pub fn prepare_scale(
+        &mut self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        how: Option<PatchType>,
+        body: &Value,
+        _options: &WriteOptions,
+        _now: Timestamp,
+    ) -> Result<Attempt, ApiError> {
+        let before = self.get(kind, key)?;
+        let current = of(kind, &before)?;
+        let scale = match how {
+            None => body.clone(),
+            Some(type_) => patched(&kind_of_scale(), type_, &current, body)?,
+        };
+        let version = object::resource_version(&scale);
+        if !version.is_empty() && version != object::resource_version(&before) {
+            return Err(ApiError::stale(kind, &key.name));
+        }
+        let replicas = match &scale["spec"]["replicas"] {
+            Value::Null => 0,
+            number => number.as_i64().ok_or_else(|| {
+                ApiError::bad_request(
+                    "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal \
+                     into Go struct field ScaleSpec.spec.replicas of type int32",
+                )
+            })?,
+        };
+        if replicas < 0 {
+            let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
+            return Err(ApiError::invalid(
+                &kind_of_scale(),
+                &key.name,
+                vec![Cause::new("FieldValueInvalid", message, "spec.replicas")],
+            ));
+        }
+        let mut after = (*super::convert::served(kind, &before)).clone();
+        let path = pointer(&paths(kind)?.spec_replicas);
+        let (parent, leaf) = path.rsplit_once('/').unwrap_or(("", "replicas"));
+        if let Some(parent) = after.pointer_mut(parent) {
+            parent[leaf] = json!(replicas);
+        }
+        Ok(Attempt {
+            kind: kind.clone(),
+            key: key.clone(),
+            part: Part::Scale,
+            before: Some(before),
+            after,
+            warnings: Vec::new(),
+            tracked: false,
+        })
+    }
+}
