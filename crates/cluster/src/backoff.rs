@@ -21,7 +21,7 @@ impl Backoff {
     }
 
     /// How long to wait after one more failure.
-    pub fn next(&mut self) -> Duration {
+    pub fn pause(&mut self) -> Duration {
         let grown = FIRST.saturating_mul(2u32.saturating_pow(self.failures)).min(LONGEST);
         self.failures = self.failures.saturating_add(1);
         grown.mul_f64(1.0 - 0.2 * self.rng.f64())
@@ -41,18 +41,18 @@ mod tests {
     fn pauses_double_up_to_half_a_minute_and_begin_again_after_a_success() {
         let mut backoff = Backoff::new(1);
         for grown in [1, 2, 4, 8, 16, 30, 30, 30] {
-            let (pause, most) = (backoff.next(), Duration::from_secs(grown));
+            let (pause, most) = (backoff.pause(), Duration::from_secs(grown));
             assert!(pause <= most && pause >= most.mul_f64(0.8), "{pause:?} of {most:?}");
         }
         backoff.reset();
-        assert!(backoff.next() <= Duration::from_secs(1));
+        assert!(backoff.pause() <= Duration::from_secs(1));
     }
 
     #[test]
     fn the_same_seed_gives_the_same_pauses() {
         let pauses = |seed| {
             let mut backoff = Backoff::new(seed);
-            (0..5).map(|_| backoff.next()).collect::<Vec<_>>()
+            (0..5).map(|_| backoff.pause()).collect::<Vec<_>>()
         };
         assert_eq!(pauses(7), pauses(7));
         assert_ne!(pauses(7), pauses(8));

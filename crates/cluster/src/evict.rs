@@ -28,12 +28,6 @@ pub enum Disruption {
     Unknown(String),
 }
 
-impl Disruption {
-    pub(crate) fn refused(refusal: Refusal) -> Self {
-        Self::Refused { refusal, retry_after: None }
-    }
-}
-
 /// Asks for the eviction of `victim`, once.
 pub async fn evict(client: &Client, namespace: &str, victim: &Victim) -> Disruption {
     let Victim { name, uid, .. } = victim;

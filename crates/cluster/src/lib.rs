@@ -5,15 +5,34 @@
 //! an action by way of [`apply`], [`evict`] and [`delete`]; [`status`] writes what was decided;
 //! [`events`] tells people; [`lease`] says who may do all that. Nothing here decides.
 
+pub mod act;
+mod apply;
 pub mod backoff;
+pub mod caches;
 pub mod clock;
+mod concern;
 pub mod delete;
+pub mod elector;
 pub mod error;
+pub mod events;
 pub mod evict;
 pub mod key;
+pub mod lease;
+pub mod observe;
+pub mod seen;
+pub mod status;
+mod table;
 pub mod watch;
-pub mod wire;
+pub(crate) mod wire;
 
+pub use wire::{FIELD_MANAGER, TIME_OUT};
+
+pub use act::{ActReport, GoOn, Hands, act};
+pub use caches::{Caches, Wakes, Why};
 pub use clock::Clock;
+pub use elector::{Elector, Leadership};
 pub use error::Error;
+pub use events::{Events, Told};
 pub use key::Key;
+pub use lease::Durations;
+pub use observe::{Observed, observe};

@@ -121,7 +121,7 @@ pub async fn watch<K: Watched>(
                 (why, None)
             }
         };
-        let pause = backoff.next().max(Duration::from_secs(asked.unwrap_or(0).into()));
+        let pause = backoff.pause().max(Duration::from_secs(asked.unwrap_or(0).into()));
         warn!(kind = K::PLURAL, ?pause, why, "watch is broken");
         tell(Seen::Broken(why));
         tokio::time::sleep(pause).await;

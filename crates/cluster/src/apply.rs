@@ -1,0 +1,101 @@
+//! The two writes to a StatefulSet: the whole of what is asked for, and its update strategy alone.
+//!
+//! RBAC: `create` and `patch` on `statefulsets`.
+//!
+//! The whole is a server-side apply, forced: what the rollout asks for is ours, what others set
+//! beside it stays, and what we no longer ask for goes. The UID of the set that was looked at goes
+//! along, so that one that was deleted or made anew in between is not taken for it.
+
+use api::bedrock;
+use engine::world::{ApplyRefused, Strategy};
+use http::Method;
+use kube::Client;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::observe::Observed;
+use crate::wire::{self, Answer, Ask, Content, FIELD_MANAGER};
+
+/// What became of a write to the StatefulSet.
+#[derive(Debug)]
+pub(crate) enum Write {
+    /// It is done; the generation that came of it.
+    Done(i64),
+    /// The server will not have it.
+    Refused(ApplyRefused),
+    /// Somebody was faster, or nobody knows: look again.
+    Failed(Error),
+}
+
+/// Applies what the rollout asks for, with this strategy.
+pub(crate) async fn apply(client: &Client, seen: &Observed, strategy: Strategy) -> Write {
+    let desired = match &seen.desired {
+        Ok(desired) => desired,
+        Err(message) => return refused(seen, true, message.clone()),
+    };
+    let mut document = desired.apply(strategy);
+    if let Some(workload) = &seen.world.workload {
+        document["metadata"]["uid"] = json!(workload.uid.0);
+    }
+    let query = format!("fieldManager={FIELD_MANAGER}&force=true");
+    patch(client, seen, "apply", &query, Content::Apply, &document).await
+}
+
+/// Changes the strategy and nothing else, if the set is still as it was looked at.
+pub(crate) async fn set_strategy(client: &Client, seen: &Observed, strategy: Strategy) -> Write {
+    let mut metadata = json!({ "resourceVersion": seen.workload_version });
+    if let Some(workload) = &seen.world.workload {
+        metadata["uid"] = json!(workload.uid.0);
+    }
+    let body = json!({ "metadata": metadata, "spec": { "updateStrategy": bedrock::update_strategy(strategy) } });
+    let query = format!("fieldManager={FIELD_MANAGER}");
+    patch(client, seen, "patch", &query, Content::MergePatch, &body).await
+}
+
+async fn patch(
+    client: &Client,
+    seen: &Observed,
+    verb: &'static str,
+    query: &str,
+    content: Content,
+    body: &Value,
+) -> Write {
+    let (namespace, name) = (&seen.key.namespace, &seen.world.rollout.workload_name);
+    let object = format!("statefulset {namespace}/{name}");
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}?{query}");
+    let ask = Ask { verb, object: &object, method: Method::PATCH, path, content, body: Some(body) };
+    let answer = match wire::send(client, &ask).await {
+        Ok(answer) => answer,
+        Err(error) => return Write::Failed(error),
+    };
+    if is_invalid(&answer) {
+        return refused(seen, true, answer.message);
+    }
+    match answer.or_error(verb, &object) {
+        Ok(body) => match body["metadata"]["generation"].as_i64() {
+            Some(generation) => Write::Done(generation),
+            None => Write::Failed(Error::Unreadable {
+                object,
+                message: "it has no metadata.generation".to_owned(),
+            }),
+        },
+        // Its namespace is not there; the set itself would be created.
+        Err(Error::Gone { message, .. }) if verb == "apply" => refused(seen, false, message),
+        Err(Error::Refused { message, .. }) => refused(seen, false, message),
+        Err(error) => Write::Failed(error),
+    }
+}
+
+/// Whether trying again cannot help until the rollout is changed.
+fn is_invalid(answer: &Answer) -> bool {
+    match answer.effective_code() {
+        400 | 422 => true,
+        // An apply with a field that the server does not know ends in a 500 (Kubernetes 1.36).
+        500 => answer.message.contains("field not declared in schema"),
+        _ => false,
+    }
+}
+
+fn refused(seen: &Observed, invalid: bool, message: String) -> Write {
+    Write::Refused(ApplyRefused { hash: seen.world.rollout.desired_hash.clone(), invalid, message })
+}

@@ -1,0 +1,161 @@
+//! Puts a world together from the caches: nothing is fetched, nothing is decided.
+
+use std::sync::Arc;
+
+use api::bedrock::{self, Desired, OWNER_ANNOTATION, StatefulsetRollout};
+use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Rollout, Settings, Uid, World};
+use tracing::warn;
+
+use crate::caches::{Caches, Held};
+use crate::key::Key;
+use crate::seen::{RolloutSeen, StatefulSetSeen};
+
+/// A rollout with everything that a decision looks at, and what it takes to carry one out.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The rollout.
+    pub key: Key,
+    /// Its UID.
+    pub uid: Uid,
+    /// The version that the status is written under: the last that the watch showed, or that of our
+    /// own last write if that is newer.
+    pub resource_version: String,
+    /// The rollout, with the status that goes with `resource_version`.
+    pub rollout: Arc<StatefulsetRollout>,
+    /// What it asks for, or why that cannot be said.
+    pub desired: Result<Desired, String>,
+    /// resourceVersion of the StatefulSet; empty when there is none.
+    pub workload_version: String,
+    /// What a decision looks at.
+    pub world: World,
+}
+
+/// Looks at a rollout. `None` when there is none, when it cannot be read, when it is being deleted
+/// (which changes nothing about its StatefulSet), and as long as the caches are not ready.
+///
+/// `outcome` is what this process knows of its own actions; what the caches have shown since is
+/// taken out of it, so that the one in the world is the one to be kept.
+pub fn observe(
+    caches: &Caches,
+    key: &Key,
+    settings: &Settings,
+    outcome: Outcome,
+) -> Option<Observed> {
+    let held = caches.lock();
+    if !held.waiting_for().is_empty() {
+        return None;
+    }
+    let seen = held.rollouts.get(key)?;
+    let mut rollout = Arc::clone(seen.rollout.as_ref().ok()?);
+    if seen.meta.deletion_timestamp.is_some() {
+        return None;
+    }
+    let mut resource_version = seen.meta.resource_version.clone();
+    if let Some(written) = held.written_over(seen) {
+        resource_version.clone_from(&written.resource_version);
+        Arc::make_mut(&mut rollout).status = Some(written.status.clone());
+    }
+    let (asked, desired) = asked(key, &rollout)?;
+    let set_key = seen.workload();
+    let set = held.sets.get(&set_key);
+    let pods = set.map_or_else(Vec::new, |set| held.pods_of(&set_key, &set.meta.uid));
+
+    let mut outcome = outcome;
+    outcome.accepted.retain(|uid| pods.iter().any(|pod| pod.uid == *uid && pod.deletion.is_none()));
+    if let Err(message) = &desired {
+        // The webhook refuses such a rollout; one that came in without it says so here.
+        outcome.apply_refused = Some(ApplyRefused {
+            hash: asked.desired_hash.clone(),
+            invalid: true,
+            message: message.clone(),
+        });
+    }
+
+    let labels = set.map_or_else(|| seen.template_labels(), StatefulSetSeen::template_labels);
+    let budgets = held.budgets.in_namespace(&key.namespace);
+    let budgets = budgets.filter(|budget| budget.selects(labels));
+    let world = World {
+        status: rollout.status.as_ref().map(bedrock::engine_status).unwrap_or_default(),
+        workload: set.map(|set| {
+            let matches =
+                desired.as_ref().is_ok_and(|all| bedrock::matches(&set.live(), all.document()));
+            set.workload(matches, claim(&held, seen, set))
+        }),
+        rival: rival(&held, seen),
+        budgets: budgets.map(|seen| seen.budget.clone()).collect(),
+        // Nothing is asked yet: a reading is not there, and the status says so.
+        discovery: if asked.services.is_empty() {
+            Discovery::NotAsked
+        } else {
+            Discovery::NotConfigured
+        },
+        outcome,
+        settings: *settings,
+        rollout: asked,
+        pods,
+    };
+    Some(Observed {
+        key: key.clone(),
+        uid: Uid(seen.meta.uid.clone()),
+        resource_version,
+        desired,
+        workload_version: set.map(|set| set.meta.resource_version.clone()).unwrap_or_default(),
+        world,
+        rollout,
+    })
+}
+
+/// What is asked for, and the document to be applied for it or why there can be none.
+fn asked(key: &Key, rollout: &StatefulsetRollout) -> Option<(Rollout, Result<Desired, String>)> {
+    let error = match bedrock::engine_rollout(rollout) {
+        Ok((asked, desired)) => return Some((asked, Ok(desired))),
+        Err(error) => error,
+    };
+    // A set in another namespace: nothing is done about it, but the status has to say why.
+    let mut without = rollout.clone();
+    let metadata = without.spec.statefulset.0.get_mut("metadata");
+    if let Some(metadata) = metadata.and_then(|metadata| metadata.as_object_mut()) {
+        metadata.remove("namespace");
+    }
+    match bedrock::engine_rollout(&without) {
+        Ok((asked, _)) => Some((asked, Err(error.to_string()))),
+        Err(_) => {
+            warn!(rollout = %key, %error, "cannot roll this out");
+            None
+        }
+    }
+}
+
+/// Whose the set is by its annotation; that of a rollout that is no more counts for nothing.
+fn claim(held: &Held, seen: &RolloutSeen, set: &StatefulSetSeen) -> Claim {
+    let owner = set.meta.annotations.get(OWNER_ANNOTATION).map(String::as_str).unwrap_or_default();
+    if owner.is_empty() {
+        return Claim::Free;
+    }
+    if owner == seen.meta.uid {
+        return Claim::Ours;
+    }
+    // A rollout rolls out sets of its own namespace only.
+    let living = held.rollouts.in_namespace(&seen.meta.namespace);
+    match living.into_iter().find(|other| other.meta.uid == owner) {
+        // One that has turned to another set has given this one up.
+        Some(other) if other.workload() == seen.workload() => Claim::Other { owner: title(other) },
+        _ => Claim::Free,
+    }
+}
+
+/// The oldest other living rollout that names the same set, if it came before this one.
+fn rival(held: &Held, seen: &RolloutSeen) -> Option<String> {
+    let age = |rollout: &RolloutSeen| {
+        (rollout.meta.creation_timestamp, rollout.meta.name.clone(), rollout.meta.uid.clone())
+    };
+    let set = seen.workload();
+    let others = held
+        .naming(&set)
+        .filter(|other| other.meta.uid != seen.meta.uid && other.meta.deletion_timestamp.is_none());
+    others.filter(|other| age(other) < age(seen)).min_by_key(|other| age(other)).map(title)
+}
+
+fn title(rollout: &RolloutSeen) -> String {
+    format!("StatefulsetRollout/{}", rollout.meta.name)
+}

@@ -1,0 +1,231 @@
+//! Pods, decoded straight into the engine's notion of one: a Pod is never held whole.
+
+use api::bedrock::version::image_version;
+use engine::world::{Pod, PodPhase, Trouble, Uid};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::meta::{Owner, null_is_empty};
+use crate::key::Key;
+use crate::watch::Watched;
+
+/// A Pod and what controls it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "Raw")]
+pub struct PodSeen {
+    /// Its namespace and name.
+    pub key: Key,
+    /// What controls it, if anything does.
+    pub owner: Option<Owner>,
+    /// The Pod as decisions see it.
+    pub pod: Pod,
+}
+
+impl Watched for PodSeen {
+    const PLURAL: &'static str = "pods";
+    const GROUP_VERSION: &'static str = "/api/v1";
+
+    fn resource_version(&self) -> &str {
+        &self.pod.resource_version
+    }
+}
+
+impl PodSeen {
+    /// Whether `other` differs in nothing that a decision looks at.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
+        let same_version =
+            Pod { resource_version: other.pod.resource_version.clone(), ..self.pod.clone() };
+        self.owner == other.owner && same_version == other.pod
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Raw {
+    metadata: RawMeta,
+    spec: RawSpec,
+    status: RawStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawMeta {
+    namespace: String,
+    name: String,
+    uid: String,
+    resource_version: String,
+    creation_timestamp: Option<Timestamp>,
+    deletion_timestamp: Option<Timestamp>,
+    #[serde(deserialize_with = "null_is_empty")]
+    labels: RawLabels,
+    #[serde(deserialize_with = "null_is_empty")]
+    owner_references: Vec<Owner>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawLabels {
+    #[serde(rename = "controller-revision-hash")]
+    revision: String,
+    #[serde(rename = "app.kubernetes.io/version")]
+    version: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawSpec {
+    node_name: Option<String>,
+    containers: Vec<RawContainer>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawContainer {
+    image: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawStatus {
+    phase: String,
+    reason: String,
+    message: String,
+    #[serde(deserialize_with = "null_is_empty")]
+    conditions: Vec<RawCondition>,
+    #[serde(deserialize_with = "null_is_empty")]
+    init_container_statuses: Vec<RawContainerStatus>,
+    #[serde(deserialize_with = "null_is_empty")]
+    container_statuses: Vec<RawContainerStatus>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    reason: String,
+    message: String,
+    last_transition_time: Option<Timestamp>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawContainerStatus {
+    name: String,
+    ready: bool,
+    restart_count: u32,
+    state: RawState,
+    last_state: RawState,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawState {
+    waiting: Option<RawWhy>,
+    terminated: Option<RawWhy>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawWhy {
+    reason: String,
+    message: String,
+    exit_code: i64,
+}
+
+impl From<Raw> for PodSeen {
+    fn from(raw: Raw) -> Self {
+        let ready_since = raw.ready_since();
+        let trouble = if ready_since.is_some() { None } else { raw.trouble() };
+        let Raw { metadata, spec, status } = raw;
+        let image = spec.containers.first().map_or("", |container| container.image.as_str());
+        let version = if metadata.labels.version.is_empty() {
+            image_version(image).to_owned()
+        } else {
+            metadata.labels.version
+        };
+        let pod = Pod {
+            ordinal: ordinal(&metadata.name),
+            name: metadata.name.clone(),
+            uid: Uid(metadata.uid),
+            resource_version: metadata.resource_version,
+            node: spec.node_name.filter(|node| !node.is_empty()),
+            revision: metadata.labels.revision,
+            version,
+            phase: match status.phase.as_str() {
+                "Running" => PodPhase::Running,
+                "Succeeded" | "Failed" => PodPhase::Finished,
+                // `Unknown` has not been set since Kubernetes 1.13; a Pod without one is new.
+                _ => PodPhase::Pending,
+            },
+            ready_since,
+            created: metadata.creation_timestamp.unwrap_or_default(),
+            deletion: metadata.deletion_timestamp,
+            trouble,
+        };
+        Self {
+            key: Key::new(metadata.namespace, metadata.name),
+            owner: metadata.owner_references.into_iter().find(|owner| owner.controller),
+            pod,
+        }
+    }
+}
+
+/// The number at the end of a name; 0 where there is none.
+fn ordinal(name: &str) -> u32 {
+    name.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+}
+
+impl Raw {
+    fn ready_since(&self) -> Option<Timestamp> {
+        let ready = self.condition("Ready").filter(|condition| condition.status == "True")?;
+        Some(ready.last_transition_time.or(self.metadata.creation_timestamp).unwrap_or_default())
+    }
+
+    fn condition(&self, kind: &str) -> Option<&RawCondition> {
+        self.status.conditions.iter().find(|condition| condition.kind == kind)
+    }
+
+    /// What keeps it from coming up, the most telling first. Being on the way is no trouble.
+    fn trouble(&self) -> Option<Trouble> {
+        let containers =
+            || self.status.init_container_statuses.iter().chain(&self.status.container_statuses);
+        let waiting = containers().find_map(|container| {
+            let why = container.state.waiting.as_ref()?;
+            let on_its_way =
+                matches!(why.reason.as_str(), "" | "ContainerCreating" | "PodInitializing");
+            (!on_its_way).then(|| trouble(&why.reason, &why.message))
+        });
+        let scheduled = self.condition("PodScheduled");
+        let unscheduled = || {
+            let condition = scheduled.filter(|condition| condition.status == "False")?;
+            Some(trouble(&condition.reason, &condition.message))
+        };
+        let failed = || {
+            (self.status.phase == "Failed" && !self.status.reason.is_empty())
+                .then(|| trouble(&self.status.reason, &self.status.message))
+        };
+        // Between two crashes a container runs: without this, a crash loop would look like a start.
+        let ended = || {
+            containers().filter(|container| !container.ready).find_map(|container| {
+                let why = container.state.terminated.as_ref();
+                let why = why.or(container.last_state.terminated.as_ref())?;
+                let RawContainerStatus { name, restart_count, .. } = container;
+                let (code, reason) = (why.exit_code, why.reason.as_str());
+                (code != 0).then(|| {
+                    let message = format!(
+                        "container {name} ended with exit code {code} and was restarted \
+                         {restart_count} times"
+                    );
+                    trouble(if reason.is_empty() { "Error" } else { reason }, &message)
+                })
+            })
+        };
+        waiting.or_else(unscheduled).or_else(failed).or_else(ended)
+    }
+}
+
+fn trouble(reason: &str, message: &str) -> Trouble {
+    Trouble { reason: reason.to_owned(), message: message.to_owned() }
+}

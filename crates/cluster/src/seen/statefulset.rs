@@ -1,0 +1,115 @@
+//! StatefulSets: what was asked for as raw JSON, and the numbers of the status that are trusted.
+
+use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};
+use jiff::SignedDuration;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::meta::{LAST_APPLIED, Meta};
+use crate::watch::Watched;
+
+/// A StatefulSet.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "Raw")]
+pub struct StatefulSetSeen {
+    /// Metadata.
+    pub meta: Meta,
+    /// `spec`, whole: what is asked for is compared with it.
+    pub spec: Value,
+    /// `status.observedGeneration`.
+    pub observed_generation: i64,
+    /// `status.updateRevision`.
+    pub update_revision: String,
+    /// `status.currentRevision`.
+    pub current_revision: String,
+}
+
+impl Watched for StatefulSetSeen {
+    const PLURAL: &'static str = "statefulsets";
+    const GROUP_VERSION: &'static str = "/apis/apps/v1";
+
+    fn resource_version(&self) -> &str {
+        &self.meta.resource_version
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Raw {
+    metadata: Meta,
+    spec: Value,
+    status: RawStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawStatus {
+    observed_generation: i64,
+    update_revision: String,
+    current_revision: String,
+}
+
+impl From<Raw> for StatefulSetSeen {
+    fn from(raw: Raw) -> Self {
+        let Raw { mut metadata, spec, status } = raw;
+        metadata.annotations.remove(LAST_APPLIED);
+        Self {
+            meta: metadata,
+            spec,
+            observed_generation: status.observed_generation,
+            update_revision: status.update_revision,
+            current_revision: status.current_revision,
+        }
+    }
+}
+
+impl StatefulSetSeen {
+    /// The labels of the Pod template: what budgets select by.
+    pub fn template_labels(&self) -> &Value {
+        &self.spec["template"]["metadata"]["labels"]
+    }
+
+    /// The object as far as it is held, for comparing with what is asked for.
+    pub fn live(&self) -> Value {
+        json!({
+            "metadata": {
+                "name": self.meta.name,
+                "namespace": self.meta.namespace,
+                "labels": self.meta.labels,
+                "annotations": self.meta.annotations,
+            },
+            "spec": self.spec,
+        })
+    }
+
+    /// The engine's notion of it, given what only others know.
+    pub fn workload(&self, matches: bool, claim: Claim) -> Workload {
+        let number = |value: &Value, absent: u32| {
+            value.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(absent)
+        };
+        let strategy = &self.spec["updateStrategy"];
+        Workload {
+            uid: Uid(self.meta.uid.clone()),
+            generation: self.meta.generation,
+            observed_generation: self.observed_generation,
+            replicas: number(&self.spec["replicas"], 1),
+            first_ordinal: number(&self.spec["ordinals"]["start"], 0),
+            management: match self.spec["podManagementPolicy"].as_str() {
+                Some("Parallel") => PodManagement::Parallel,
+                _ => PodManagement::OrderedReady,
+            },
+            strategy: match strategy["type"].as_str() {
+                Some("OnDelete") => Strategy::OnDelete,
+                _ => Strategy::RollingUpdate {
+                    partition: number(&strategy["rollingUpdate"]["partition"], 0),
+                },
+            },
+            min_ready: SignedDuration::from_secs(number(&self.spec["minReadySeconds"], 0).into()),
+            update_revision: self.update_revision.clone(),
+            current_revision: self.current_revision.clone(),
+            matches,
+            claim,
+            terminating: self.meta.deletion_timestamp.is_some(),
+        }
+    }
+}
