@@ -23,16 +23,16 @@ pub struct Options {
     pub clock: Clock,
     /// How many Nodes there are, `node-0` and up.
     pub nodes: usize,
-    /// How many changes a watch can go back before it gets a 410.
+    /// How many changes of its collection a watch can go back before it gets a 410.
     pub window: usize,
     /// Host and port that `/api` names.
     pub address: String,
 }
 
 impl Options {
-    /// Three Nodes and a window of 100,000 changes.
+    /// Three Nodes, and watches that can go 10,000 changes back.
     pub fn new(seed: u64, clock: Clock) -> Self {
-        Self { seed, clock, nodes: 3, window: 100_000, address: "127.0.0.1:6443".to_owned() }
+        Self { seed, clock, nodes: 3, window: 10_000, address: "127.0.0.1:6443".to_owned() }
     }
 }
 

@@ -39,6 +39,8 @@ struct Table {
     /// UID of the controlling owner → (namespace, name).
     controlled: BTreeMap<String, BTreeSet<(String, String)>>,
     log: VecDeque<Arc<Logged>>,
+    /// The newest change that is gone from the log; a live watch that saw it has missed nothing.
+    dropped: u64,
 }
 
 /// All collections under one counter of revisions.
@@ -47,19 +49,20 @@ pub struct Store {
     tables: BTreeMap<Collection, Table>,
     log: VecDeque<Arc<Logged>>,
     revision: u64,
-    /// Changes up to and including this revision may be gone from the log.
-    compacted: u64,
+    /// Where the last compaction was.
+    floor: u64,
+    /// How many changes each collection's log keeps: a busy one doesn't age a quiet one's watches.
     window: usize,
 }
 
 impl Store {
-    /// An empty store that keeps the last `window` changes for watches.
+    /// An empty store that keeps the last `window` changes of each collection for watches.
     pub fn new(window: usize) -> Self {
         Self {
             tables: BTreeMap::new(),
             log: VecDeque::new(),
             revision: 1,
-            compacted: 0,
+            floor: 0,
             window: window.max(1),
         }
     }
@@ -69,16 +72,18 @@ impl Store {
         self.revision
     }
 
-    /// Watches from here or before get a 410.
-    pub fn compacted(&self) -> u64 {
-        self.compacted
+    /// Watches of a collection from before this revision get a 410.
+    pub fn compacted(&self, collection: &Collection) -> u64 {
+        self.tables.get(collection).map_or(0, |table| table.dropped).max(self.floor)
     }
 
-    /// Forgets the log, as etcd's compaction does.
+    /// Forgets the logs that watches read, as etcd's compaction does.
     pub fn compact(&mut self) {
-        self.compacted = self.revision;
-        self.log.clear();
+        self.floor = self.revision;
         for table in self.tables.values_mut() {
+            if let Some(last) = table.log.back() {
+                table.dropped = last.revision;
+            }
             table.log.clear();
         }
     }
@@ -166,31 +171,32 @@ impl Store {
         let logged =
             Arc::new(Logged { revision: self.revision, change, shown, encoded: OnceLock::new() });
         let collection = logged.change.key.collection.clone();
-        self.tables.entry(collection).or_default().log.push_back(logged.clone());
-        self.log.push_back(logged);
-        if self.log.len() > self.window
-            && let Some(old) = self.log.pop_front()
+        let table = self.tables.entry(collection).or_default();
+        table.log.push_back(logged.clone());
+        if table.log.len() > self.window
+            && let Some(old) = table.log.pop_front()
         {
-            self.compacted = old.revision;
-            if let Some(table) = self.tables.get_mut(&old.change.key.collection) {
-                table.log.pop_front();
-            }
+            table.dropped = old.revision;
+        }
+        self.log.push_back(logged);
+        if self.log.len() > self.window {
+            self.log.pop_front();
         }
     }
 
     /// The logged changes of one collection after a revision; `None` when some are gone.
     pub fn log_of(&self, collection: &Collection, after: u64) -> Option<Vec<Arc<Logged>>> {
-        if after < self.compacted {
-            return None;
-        }
         let Some(table) = self.tables.get(collection) else {
             return Some(Vec::new());
         };
+        if after < table.dropped {
+            return None;
+        }
         let start = table.log.partition_point(|logged| logged.revision <= after);
         Some(table.log.range(start..).cloned().collect())
     }
 
-    /// All logged changes after a revision.
+    /// All logged changes after a revision, as far as the window goes: for who reads each at once.
     pub fn log_after(&self, after: u64) -> impl Iterator<Item = &Arc<Logged>> {
         let start = self.log.partition_point(|logged| logged.revision <= after);
         self.log.range(start..)

@@ -29,7 +29,7 @@ pub struct Hook {
 }
 
 /// The webhooks that want to hear of this, the mutating ones first, each kind by name.
-pub fn hooks(inner: &Inner, subject: &Subject) -> Vec<Hook> {
+pub(super) fn hooks(inner: &Inner, subject: &Subject) -> Vec<Hook> {
     let mut out = Vec::new();
     for (collection, mutating) in [(MUTATING, true), (VALIDATING, false)] {
         for configuration in inner.store.list(&collection, None) {

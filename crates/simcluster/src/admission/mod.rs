@@ -98,11 +98,8 @@ impl Server {
         };
         for hook in hooks.iter().filter(|hook| hook.mutating) {
             let subject = Subject::of(&attempt, options);
-            if let Some(patched) =
-                ask(&caller, hook, &subject, &mut attempt.warnings.clone()).await?
-            {
-                attempt.after = patched;
-            }
+            let patched = ask(&caller, hook, &subject, &mut attempt.warnings).await?;
+            attempt.after = patched.unwrap_or(attempt.after);
         }
         self.write(|inner| inner.settle(&mut attempt, options, now))?;
         let subject = Subject::of(&attempt, options);

@@ -53,7 +53,7 @@ impl Subject {
 }
 
 /// The question.
-pub fn request(subject: &Subject, hook: &str) -> Value {
+pub(super) fn request(subject: &Subject, hook: &str) -> Value {
     let kind = &subject.kind;
     let eviction = subject.subresource == "eviction";
     let object_kind = if eviction {
@@ -103,7 +103,7 @@ fn question_uid(subject: &Subject, hook: &str) -> String {
 }
 
 /// Reads the answer: refused, allowed, or allowed with a patch.
-pub fn response(
+pub(super) fn response(
     hook: &Hook,
     subject: &Subject,
     answer: &Value,
@@ -151,7 +151,7 @@ fn denied(hook: &str, status: &Value) -> ApiError {
 }
 
 /// 500: the webhook itself did not work.
-pub fn failed(hook: &str, why: &str) -> ApiError {
+pub(super) fn failed(hook: &str, why: &str) -> ApiError {
     let text = format!("failed calling webhook \"{hook}\": failed to call webhook: {why}");
     ApiError::new(500, "InternalError", format!("Internal error occurred: {text}"))
         .with_causes(vec![Cause::new("", text, "")])

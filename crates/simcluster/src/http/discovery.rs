@@ -16,9 +16,7 @@ fn groups(registry: &Registry) -> Vec<(String, Vec<String>)> {
             versions.push(kind.version.clone());
         }
     }
-    for group in ["authorization.k8s.io"] {
-        out.insert(group.to_owned(), vec!["v1".to_owned()]);
-    }
+    out.insert("authorization.k8s.io".to_owned(), vec!["v1".to_owned()]);
     for versions in out.values_mut() {
         versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
     }

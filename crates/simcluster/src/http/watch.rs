@@ -165,7 +165,8 @@ impl Watch {
         let (news, revision, oldest) = {
             let inner = self.skin.server.lock();
             let store = &inner.store;
-            (store.log_of(&self.collection, self.cursor), store.revision(), store.compacted())
+            let oldest = store.compacted(&self.collection);
+            (store.log_of(&self.collection, self.cursor), store.revision(), oldest)
         };
         let Some(news) = news else {
             let error = too_old(self.cursor, oldest);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::kind::Kind;
 
 /// Sets what the kind's registry sets on create; doing it twice changes nothing.
-pub fn prepare(kind: &Kind, object: &mut Value) {
+pub(super) fn prepare(kind: &Kind, object: &mut Value) {
     if kind.custom.is_some() {
         if kind.has_status
             && let Some(fields) = object.as_object_mut()

@@ -120,17 +120,16 @@ pub fn spec_changed(kind: &Kind, before: &Value, after: &Value) -> bool {
         return before.get("spec") != after.get("spec")
             || before.get("webhooks") != after.get("webhooks");
     }
-    let rest = |object: &Value| {
-        object.as_object().map(|fields| {
-            fields
-                .iter()
-                .filter(|(key, _)| {
-                    !matches!(key.as_str(), "metadata" | "apiVersion" | "kind")
-                        && !(kind.has_status && *key == "status")
-                })
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect::<Vec<_>>()
-        })
+    let counted = |key: &str| {
+        let status = kind.has_status && key == "status";
+        !status && !matches!(key, "metadata" | "apiVersion" | "kind")
+    };
+    let rest = |object: &Value| -> Vec<(String, Value)> {
+        let fields = object.as_object().into_iter().flatten();
+        fields
+            .filter(|(key, _)| counted(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     };
     rest(before) != rest(after)
 }

@@ -156,6 +156,11 @@ impl Server {
         out
     }
 
+    /// Forgets the history that new watches could start from, as etcd's compaction does.
+    pub fn compact(&self) {
+        self.lock().store.compact();
+    }
+
     /// Hands in what carries calls to webhooks; without it their configurations are inert.
     pub fn set_webhook_caller(&self, caller: WebhookCaller) {
         *self.webhooks.lock().unwrap_or_else(PoisonError::into_inner) = Some(caller);

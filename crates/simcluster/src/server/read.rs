@@ -142,10 +142,10 @@ impl Inner {
         let filter = Filter::parse(kind, query)?;
         let (mut revision, mut after) = (self.store.revision(), None);
         if query.continue_.is_empty() {
-            revision = self.revision_for(query)?;
+            revision = self.revision_for(kind, query)?;
         } else {
             let token = Token::parse(&query.continue_)?;
-            if token.revision < self.store.compacted() {
+            if token.revision < self.store.compacted(&kind.collection()) {
                 return Err(ApiError::expired(
                     "The provided continue parameter is too old to display a consistent list \
                      result. You can start a new list without the continue parameter, or use the \
@@ -184,7 +184,7 @@ impl Inner {
     }
 
     /// The revision at which a list is read; refuses the future and a past that is gone.
-    pub fn revision_for(&self, query: &ListQuery) -> Result<u64, ApiError> {
+    pub fn revision_for(&self, kind: &Kind, query: &ListQuery) -> Result<u64, ApiError> {
         let current = self.store.revision();
         let Some(wanted) = query.version()? else {
             return Ok(current);
@@ -195,8 +195,9 @@ impl Inner {
         if query.match_ != "Exact" {
             return Ok(current);
         }
-        if wanted < self.store.compacted() {
-            return Err(too_old(wanted, self.store.compacted()));
+        let oldest = self.store.compacted(&kind.collection());
+        if wanted < oldest {
+            return Err(too_old(wanted, oldest));
         }
         Ok(wanted)
     }

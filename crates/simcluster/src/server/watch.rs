@@ -67,8 +67,9 @@ impl Inner {
             return Err(too_large(wanted, current));
         }
         if let Some(cursor) = version.filter(|&version| version != 0 && !streaming) {
-            if cursor < self.store.compacted() {
-                return Ok(Err(too_old(cursor, self.store.compacted())));
+            let oldest = self.store.compacted(&kind.collection());
+            if cursor < oldest {
+                return Ok(Err(too_old(cursor, oldest)));
             }
             return Ok(Ok(Start { initial: Vec::new(), cursor, announce_end: false }));
         }
