@@ -4,6 +4,16 @@
 //! look at again, and returns writes; the driver commits them through the same path as a client's.
 //! So a step can be tested as a table, and the same step can drive a real API server.
 
+pub mod definitions;
+pub mod budget;
+pub mod claim;
+pub mod kubelet;
+pub mod node;
+pub mod pod;
+pub mod scheduler;
+pub mod select;
+pub mod statefulset;
+
 use jiff::Timestamp;
 use serde_json::Value;
 

@@ -1,0 +1,384 @@
+//! What becomes of nodes that are lost and of the Pods on them.
+//!
+//! A node is lost while it carries the annotation [`LOST`]. Its kubelet falls silent at once; the
+//! controller notices after the grace period, taints the node, and evicts its Pods when their
+//! tolerations end. They stay Terminating until the node object goes or the node comes back.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::kubelet::status::NODE_NOT_READY;
+use super::scheduler::{taints, toleration};
+use super::{Behaviour, Change, Step, View, Write, pod};
+use crate::object::{self, Key, NODES, Object, PODS};
+
+/// The annotation of a Node that cuts it off.
+pub const LOST: &str = "simcluster.sluice.dev/lost";
+/// When the controller first saw that; written by us.
+const LOST_SINCE: &str = "simcluster.sluice.dev/lost-since";
+/// How long a silent node is trusted.
+const GRACE: SignedDuration = SignedDuration::from_secs(50);
+/// How long Pods of a node that is gone are kept.
+const QUARANTINE: SignedDuration = SignedDuration::from_secs(40);
+const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
+/// Whether a node is cut off.
+pub fn is_lost(node: &Value) -> bool {
+    object::annotation(node, LOST).is_some_and(|value| value != "false")
+}
+
+/// Node lifecycle, taint eviction and the Pod garbage collector in one.
+#[derive(Debug, Default)]
+pub struct Nodes;
+
+impl Behaviour for Nodes {
+    fn name(&self) -> &'static str {
+        "node-controller"
+    }
+
+    fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key> {
+        if change.key.collection == NODES {
+            // Heartbeats and the like leave the Pods alone.
+            let taints = |node: &Option<Object>| node.as_ref().map(|n| n["spec"]["taints"].clone());
+            let mut keys = vec![change.key.clone()];
+            if taints(&change.before) != taints(&change.after) {
+                let on_node = |pod: &&Object| pod["spec"]["nodeName"] == *change.key.name;
+                let pods = view.list(&PODS, None).filter(on_node);
+                keys.extend(pods.map(|pod| Key::of(PODS, pod)));
+            }
+            return keys;
+        }
+        let node_of = |pod: &Option<Object>| pod.as_ref().map(|p| p["spec"]["nodeName"].clone());
+        let moved = node_of(&change.before) != node_of(&change.after);
+        if change.key.collection == PODS && change.after.is_some() && moved {
+            return vec![change.key.clone()];
+        }
+        Vec::new()
+    }
+
+    fn step(&self, view: &dyn View, key: &Key, now: Timestamp, _: &mut fastrand::Rng) -> Step {
+        let Some(object) = view.get(key) else { return Step::default() };
+        if key.collection == NODES {
+            return node_step(view, key, object, now);
+        }
+        let Some(node) = object["spec"]["nodeName"].as_str() else { return Step::default() };
+        match view.get(&Key::new(NODES, "", node)) {
+            Some(node) => pod_step(key, object, node, now),
+            None => collect(key, object, now),
+        }
+    }
+}
+
+fn update(key: &Key, subresource: Option<&'static str>, object: Value) -> Write {
+    Write::Update { key: key.clone(), subresource, object }
+}
+
+fn node_step(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> Step {
+    let lost = is_lost(node);
+    let since = object::annotation(node, LOST_SINCE).and_then(|at| at.parse::<Timestamp>().ok());
+    match (lost, since) {
+        (false, None) => Step::default(),
+        (true, None) => {
+            let mut seen = Value::clone(node);
+            seen["metadata"]["annotations"][LOST_SINCE] = now.to_string().into();
+            Step { writes: vec![update(key, None, seen)], wake: Some(now + GRACE) }
+        }
+        (true, Some(since)) if since + GRACE > now => {
+            Step { writes: Vec::new(), wake: Some(since + GRACE) }
+        }
+        (true, Some(_)) => declare_lost(view, key, node, now),
+        (false, Some(_)) => welcome_back(key, node, now),
+    }
+}
+
+fn declare_lost(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> Step {
+    if pod::condition(node, "Ready").is_some_and(|ready| ready["status"] == "Unknown") {
+        return Step::default();
+    }
+    let mut tainted = Value::clone(node);
+    let mut all = tainted["spec"]["taints"].as_array().cloned().unwrap_or_default();
+    all.extend(taints(UNREACHABLE, now));
+    tainted["spec"]["taints"] = all.into();
+    let mut writes = vec![update(key, None, tainted)];
+    for pod in view.list(&PODS, None).filter(|pod| pod["spec"]["nodeName"] == *key.name) {
+        let mut unready = Value::clone(pod);
+        if !pod::is_ready(pod) {
+            continue;
+        }
+        pod::set_condition(&mut unready, "Ready", "False", NODE_NOT_READY, "", now);
+        let pod_key = Key::of(PODS, pod);
+        writes.push(update(&pod_key, Some("status"), unready));
+        writes.push(event(&pod_key, "Warning", NODE_NOT_READY, "Node is not ready".to_owned()));
+    }
+    let mut unknown = Value::clone(node);
+    // Status comes last and without a resourceVersion: the taints have moved it on.
+    unknown["metadata"].as_object_mut().expect("metadata is a map").remove("resourceVersion");
+    pod::set_condition(
+        &mut unknown,
+        "Ready",
+        "Unknown",
+        "NodeStatusUnknown",
+        "Kubelet stopped posting node status.",
+        now,
+    );
+    writes.push(update(key, Some("status"), unknown));
+    let said = format!("Node {} status is now: NodeNotReady", key.name);
+    writes.push(event(key, "Normal", NODE_NOT_READY, said));
+    Step { writes, wake: None }
+}
+
+fn welcome_back(key: &Key, node: &Object, now: Timestamp) -> Step {
+    let mut back = Value::clone(node);
+    if let Some(annotations) = back["metadata"]["annotations"].as_object_mut() {
+        annotations.remove(LOST_SINCE);
+    }
+    if let Some(taints) = back["spec"]["taints"].as_array_mut() {
+        taints.retain(|taint| taint["key"] != UNREACHABLE);
+    }
+    if back["spec"]["taints"].as_array().is_some_and(Vec::is_empty) {
+        back["spec"].as_object_mut().expect("it has taints").remove("taints");
+    }
+    let mut writes = vec![update(key, None, back.clone())];
+    back["metadata"].as_object_mut().expect("metadata is a map").remove("resourceVersion");
+    let message = "kubelet is posting ready status";
+    if pod::set_condition(&mut back, "Ready", "True", "KubeletReady", message, now) {
+        writes.push(update(key, Some("status"), back));
+        let said = format!("Node {} status is now: NodeReady", key.name);
+        writes.push(event(key, "Normal", "NodeReady", said));
+    }
+    Step { writes, wake: None }
+}
+
+/// Evicts a Pod from a tainted node when its toleration ends.
+fn pod_step(key: &Key, pod: &Object, node: &Value, now: Timestamp) -> Step {
+    let taints = || node["spec"]["taints"].as_array().into_iter().flatten();
+    if object::is_terminating(pod) {
+        return if taints().any(|taint| taint["key"] == OUT_OF_SERVICE) {
+            force_delete(key, pod, "DeletionByPodGC", "PodGC: node is out of service", now)
+        } else {
+            Step::default()
+        };
+    }
+    let due = taints()
+        .filter(|taint| taint["effect"] == "NoExecute")
+        .filter_map(|taint| leaves_at(pod, taint))
+        .min();
+    match due {
+        None => Step::default(),
+        Some(due) if due > now => Step { writes: Vec::new(), wake: Some(due) },
+        Some(_) => {
+            let mut going = Value::clone(pod);
+            let reason = "DeletionByTaintManager";
+            let why = "Taint manager: deleting due to NoExecute taint";
+            pod::set_condition(&mut going, "DisruptionTarget", "True", reason, why, now);
+            let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
+            Step {
+                writes: vec![
+                    event(key, "Normal", "TaintManagerEviction", message),
+                    update(key, Some("status"), going),
+                    delete(key, pod, None),
+                ],
+                wake: None,
+            }
+        }
+    }
+}
+
+/// When a Pod has to leave for a NoExecute taint; `None` when it may stay for ever.
+fn leaves_at(pod: &Value, taint: &Value) -> Option<Timestamp> {
+    let added = pod::time(&taint["timeAdded"]).unwrap_or(Timestamp::MIN);
+    match toleration(pod, taint) {
+        None => Some(added),
+        Some(toleration) => {
+            let seconds = toleration["tolerationSeconds"].as_i64()?;
+            added.checked_add(SignedDuration::from_secs(seconds)).ok()
+        }
+    }
+}
+
+/// A Pod whose node is gone goes too, after a while.
+fn collect(key: &Key, pod: &Object, now: Timestamp) -> Step {
+    const SINCE: &str = "simcluster.sluice.dev/node-gone-since";
+    match object::annotation(pod, SINCE).and_then(|at| at.parse::<Timestamp>().ok()) {
+        None => {
+            let mut seen = Value::clone(pod);
+            if !seen["metadata"]["annotations"].is_object() {
+                seen["metadata"]["annotations"] = json!({});
+            }
+            seen["metadata"]["annotations"][SINCE] = now.to_string().into();
+            Step { writes: vec![update(key, None, seen)], wake: Some(now + QUARANTINE) }
+        }
+        Some(since) if since + QUARANTINE > now => {
+            Step { writes: Vec::new(), wake: Some(since + QUARANTINE) }
+        }
+        Some(_) => force_delete(key, pod, "DeletionByPodGC", "PodGC: node no longer exists", now),
+    }
+}
+
+fn force_delete(key: &Key, pod: &Object, reason: &str, why: &str, now: Timestamp) -> Step {
+    let mut going = Value::clone(pod);
+    going["status"]["phase"] = "Failed".into();
+    pod::set_condition(&mut going, "DisruptionTarget", "True", reason, why, now);
+    Step { writes: vec![update(key, Some("status"), going), delete(key, pod, Some(0))], wake: None }
+}
+
+fn delete(key: &Key, pod: &Value, grace_period_seconds: Option<i64>) -> Write {
+    Write::Delete { key: key.clone(), uid: Some(object::uid(pod).to_owned()), grace_period_seconds }
+}
+
+fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
+    Write::Event { regarding: key.clone(), type_, reason, message, component: "node-controller" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    fn at(seconds: i64) -> Timestamp {
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        start + SignedDuration::from_secs(seconds)
+    }
+
+    struct Lab(Store);
+
+    impl Lab {
+        fn new(tolerated: Option<i64>) -> Self {
+            let mut store = Store::new(100);
+            let node = json!({
+                "metadata": {"name": "node-1", "annotations": {LOST: "true"}}, "spec": {},
+                "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+            });
+            store.put(node_key(), node);
+            let mut pod = json!({
+                "metadata": {"name": "p", "namespace": "ns", "uid": "u"},
+                "spec": {"nodeName": "node-1"},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+            });
+            if let Some(seconds) = tolerated {
+                pod["spec"]["tolerations"] = json!([{
+                    "key": UNREACHABLE, "operator": "Exists", "effect": "NoExecute",
+                    "tolerationSeconds": seconds,
+                }]);
+            }
+            store.put(pod_key(), pod);
+            Self(store)
+        }
+
+        fn step(&mut self, key: &Key, seconds: i64) -> Step {
+            let rng = &mut fastrand::Rng::with_seed(0);
+            let step = Nodes.step(&self.0, key, at(seconds), rng);
+            for write in step.writes.clone() {
+                match write {
+                    Write::Update { key, subresource, mut object } => {
+                        let mut stored = Value::clone(self.0.get(&key).unwrap());
+                        if subresource == Some("status") {
+                            stored["status"] = object["status"].take();
+                        } else {
+                            let status = stored["status"].take();
+                            stored = object;
+                            stored["status"] = status;
+                        }
+                        self.0.put(key, stored);
+                    }
+                    Write::Delete { key, grace_period_seconds: Some(0), .. } => {
+                        self.0.remove(&key);
+                    }
+                    Write::Delete { key, .. } => {
+                        let mut going = Value::clone(self.0.get(&key).unwrap());
+                        going["metadata"]["deletionTimestamp"] = pod::stamp(at(seconds)).into();
+                        self.0.put(key, going);
+                    }
+                    _ => {}
+                }
+            }
+            step
+        }
+
+        fn pod(&self) -> &Object {
+            self.0.get(&pod_key()).unwrap()
+        }
+    }
+
+    fn node_key() -> Key {
+        Key::new(NODES, "", "node-1")
+    }
+
+    fn pod_key() -> Key {
+        Key::new(PODS, "ns", "p")
+    }
+
+    fn lose(lab: &mut Lab) {
+        assert_eq!(lab.step(&node_key(), 0).wake, Some(at(50)));
+        lab.step(&node_key(), 50);
+    }
+
+    #[test]
+    fn a_lost_node_is_unknown_and_tainted_after_the_grace_period_and_its_pods_unready() {
+        let mut lab = Lab::new(Some(300));
+        lose(&mut lab);
+        let node = lab.0.get(&node_key()).unwrap();
+        assert_eq!(pod::condition(node, "Ready").unwrap()["status"], "Unknown");
+        assert_eq!(node["spec"]["taints"].as_array().unwrap().len(), 2);
+        assert!(!pod::is_ready(lab.pod()));
+        assert!(lab.step(&node_key(), 60).writes.is_empty());
+    }
+
+    #[test]
+    fn its_pods_are_deleted_when_their_toleration_ends_and_stay_terminating() {
+        let mut lab = Lab::new(Some(300));
+        lose(&mut lab);
+        assert_eq!(lab.step(&pod_key(), 60).wake, Some(at(350)));
+        lab.step(&pod_key(), 350);
+        assert!(object::is_terminating(lab.pod()));
+        assert_eq!(
+            pod::condition(lab.pod(), "DisruptionTarget").unwrap()["reason"],
+            "DeletionByTaintManager"
+        );
+        assert!(lab.step(&pod_key(), 9999).writes.is_empty());
+    }
+
+    #[test]
+    fn a_pod_that_tolerates_nothing_goes_at_once() {
+        let mut lab = Lab::new(None);
+        lose(&mut lab);
+        lab.step(&pod_key(), 50);
+        assert!(object::is_terminating(lab.pod()));
+    }
+
+    #[test]
+    fn a_node_that_comes_back_is_ready_and_untainted() {
+        let mut lab = Lab::new(Some(300));
+        lose(&mut lab);
+        let mut back = Value::clone(lab.0.get(&node_key()).unwrap());
+        back["metadata"]["annotations"].as_object_mut().unwrap().remove(LOST);
+        lab.0.put(node_key(), back);
+        lab.step(&node_key(), 100);
+        let node = lab.0.get(&node_key()).unwrap();
+        assert!(pod::is_ready(node));
+        assert!(node["spec"].get("taints").is_none());
+        assert!(lab.step(&node_key(), 101).writes.is_empty());
+    }
+
+    #[test]
+    fn pods_of_a_node_that_is_gone_are_collected_after_the_quarantine() {
+        let mut lab = Lab::new(Some(300));
+        lab.0.remove(&node_key());
+        assert_eq!(lab.step(&pod_key(), 0).wake, Some(at(40)));
+        lab.step(&pod_key(), 40);
+        assert!(lab.0.get(&pod_key()).is_none());
+    }
+
+    #[test]
+    fn an_out_of_service_taint_lets_terminating_pods_go() {
+        let mut lab = Lab::new(None);
+        lose(&mut lab);
+        lab.step(&pod_key(), 50);
+        let mut node = Value::clone(lab.0.get(&node_key()).unwrap());
+        node["spec"]["taints"] = json!([{"key": OUT_OF_SERVICE, "effect": "NoExecute"}]);
+        lab.0.put(node_key(), node);
+        lab.step(&pod_key(), 60);
+        assert!(lab.0.get(&pod_key()).is_none());
+    }
+}
