@@ -158,11 +158,17 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// The known name that is at most two slips away.
+/// The known name that is at most two slips away, or of which this is a longer or shorter form.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<&'a str> {
+    let name = name.to_lowercase();
     known
-        .map(|other| (distance(&name.to_lowercase(), &other.to_lowercase()), other.as_str()))
-        .filter(|(slips, other)| *slips <= 2 && *slips < other.len())
+        .filter_map(|other| {
+            let lower = other.to_lowercase();
+            let form = name.len().min(lower.len()) >= 4
+                && (name.starts_with(&lower) || lower.starts_with(&name));
+            let slips = distance(&name, &lower);
+            (form || (slips <= 2 && slips < lower.len())).then_some((slips, other.as_str()))
+        })
         .min()
         .map(|(_, other)| other)
 }

@@ -1,5 +1,6 @@
 //! The group `bedrock.operator.slack.com`: `StatefulsetRollout`.
 
+pub mod convert;
 pub mod desired;
 pub mod matches;
 mod quantity;
@@ -10,6 +11,7 @@ pub mod status;
 pub mod validate;
 pub mod version;
 
+pub use convert::{engine_rollout, engine_status, status};
 pub use desired::{Desired, DesiredError, OWNER_ANNOTATION, desired, update_strategy};
 pub use matches::{drift, matches};
 pub use spec::{

@@ -16,9 +16,9 @@ pub struct StatefulsetRolloutStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
 
-    /// The percent that the last rollout reached its target for.
-    #[serde(rename = "percentDeployed", skip_serializing_if = "is_zero")]
-    pub percent_requested: i64,
+    /// The percent that this status speaks of; spec.percent at the end of a rollout.
+    #[serde(rename = "percentDeployed", skip_serializing_if = "Option::is_none")]
+    pub percent_requested: Option<i64>,
 
     /// Why the rollout is in this phase, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -28,8 +28,8 @@ pub struct StatefulsetRolloutStatus {
     pub ready_replicas: i64,
 
     /// Pods that service discovery shows as ready.
-    #[serde(rename = "readyReplicasRotor", skip_serializing_if = "is_zero")]
-    pub ready_replicas_service_discovery: i64,
+    #[serde(rename = "readyReplicasRotor", skip_serializing_if = "Option::is_none")]
+    pub ready_replicas_service_discovery: Option<i64>,
 
     /// True while the rollout is paused.
     #[serde(skip_serializing_if = "is_false")]
@@ -147,6 +147,10 @@ pub struct StatefulsetRolloutStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::date_time")]
     pub stopped_since: Option<Timestamp>,
+
+    /// Fingerprint of the StatefulSet that this status speaks of, applied or not.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub statefulset_hash: String,
 
     /// What was last applied to the StatefulSet.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -34,6 +34,7 @@ const TEMPLATE: &str = "spec.statefulset.spec.template";
 /// Takes raw JSON, so that a manifest of the wrong shape gets an answer too.
 pub fn validate(rollout: &Value, capabilities: &Capabilities) -> Vec<Finding> {
     let mut findings = structural::check(rollout, &super::crd_schema());
+    kind(rollout, &mut findings);
     names(rollout, &mut findings);
     strategy(rollout, &mut findings);
     pods(rollout, &mut findings);
@@ -85,6 +86,16 @@ fn text<'a>(rollout: &'a Value, path: &str) -> Option<&'a str> {
 
 fn number(rollout: &Value, path: &str) -> Option<i64> {
     at(rollout, path).and_then(Value::as_i64)
+}
+
+fn kind(rollout: &Value, out: &mut Vec<Finding>) {
+    let wanted = [("apiVersion", "bedrock.operator.slack.com/v1"), ("kind", "StatefulsetRollout")];
+    for (field, wanted) in wanted {
+        if text(rollout, field) != Some(wanted) {
+            let found = rollout.get(field).unwrap_or(&Value::Null);
+            out.push(Finding::error(field, format!("is {found}, but must be {wanted}")));
+        }
+    }
 }
 
 fn names(rollout: &Value, out: &mut Vec<Finding>) {
