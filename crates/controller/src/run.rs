@@ -1,0 +1,294 @@
+//! The loop around the looks: one task owns the queue and all memory, and lets a bounded number of
+//! looks run at once.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cluster::{Caches, Clock, Events, Hands, Key, Leadership, Why};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use jiff::Timestamp;
+use kube::Client;
+use thiserror::Error;
+use tokio::sync::{Notify, watch};
+use tracing::info;
+
+use crate::memory::Memory;
+use crate::metrics::{Metrics, Stand};
+use crate::outbox::Outbox;
+use crate::pass::{Done, pass};
+use crate::queue::Queue;
+
+/// How the loop is set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What decisions are made by.
+    pub engine: engine::world::Settings,
+    /// The namespace to serve; `None` for all.
+    pub namespace: Option<String>,
+    /// How many rollouts are looked at at once.
+    pub concurrency: usize,
+    /// Spreads pauses after failures; the same seed gives the same pauses.
+    pub seed: u64,
+    /// Who we are in Events.
+    pub identity: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            engine: engine::world::Settings::default(),
+            namespace: None,
+            concurrency: 16,
+            seed: 0,
+            identity: "sluice".to_owned(),
+        }
+    }
+}
+
+/// All that the loop is handed.
+#[derive(Clone)]
+pub struct Context {
+    /// Talks to the API server; must not retry by itself.
+    pub client: Client,
+    /// Says what time it is.
+    pub clock: Clock,
+    /// How the loop is set.
+    pub settings: Settings,
+    /// Whether this process may write.
+    pub leadership: watch::Receiver<Leadership>,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// What is known of the cluster, and who is to be looked at.
+    pub attention: Attention,
+}
+
+impl Context {
+    /// Whether this process may write now, by its own clock.
+    pub fn leads(&self) -> bool {
+        self.leadership.borrow().holds(self.clock.now())
+    }
+}
+
+/// Which rollouts are to be looked at, as the caches say. Clones share it.
+#[derive(Clone)]
+pub struct Attention {
+    /// The caches that feed it.
+    pub caches: Arc<Caches>,
+    woken: Arc<Mutex<BTreeMap<Key, Why>>>,
+    rung: Arc<Notify>,
+}
+
+impl Attention {
+    /// Empty caches that call for attention.
+    #[expect(clippy::new_without_default, reason = "it makes caches, not a default value")]
+    pub fn new() -> Self {
+        let woken: Arc<Mutex<BTreeMap<Key, Why>>> = Arc::default();
+        let rung = Arc::new(Notify::new());
+        let (inner, bell) = (Arc::clone(&woken), Arc::clone(&rung));
+        let caches = Caches::new(Box::new(move |key, why| {
+            let mut woken = inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let entry = woken.entry(key.clone()).or_insert(why);
+            *entry = (*entry).max(why);
+            bell.notify_one();
+        }));
+        Self { caches, woken, rung }
+    }
+
+    fn take(&self) -> BTreeMap<Key, Why> {
+        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The lease was lost: somebody else may act now, so this process must not.
+#[derive(Debug, Error)]
+#[error("the lease was lost")]
+pub struct Lost;
+
+/// How long a look that is under way may take to end when the loop is told to stop.
+const GRACE: Duration = Duration::from_secs(15);
+
+/// Serves rollouts until `shutdown` resolves, then lets the looks under way end.
+///
+/// Watches run from the start; looks are taken only while the lease is held. Once it was held and is
+/// lost, everything under way is dropped at once.
+pub async fn run(context: Context, shutdown: impl Future<Output = ()>) -> Result<(), Lost> {
+    let namespace = context.settings.namespace.as_deref();
+    let watches =
+        context.attention.caches.watches(&context.client, namespace, context.settings.seed);
+    let mut watches: FuturesUnordered<_> = watches.into_iter().map(|(_, watch)| watch).collect();
+    let hands = Hands { client: context.client.clone(), clock: context.clock.clone() };
+    let (outbox, empty) = Outbox::new(Events::new(hands.clone(), &context.settings.identity));
+    watches.push(empty.boxed());
+    let mut shutdown = pin!(shutdown);
+    let mut lease = Lease::of(&context);
+    let mut looks = Looks::new();
+    let mut state = State::new(Shop { context, hands, outbox });
+    loop {
+        state.start(&mut looks);
+        let (alarm, rung) = (state.alarm(looks.len()), state.rung());
+        tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            lost = lease.change() => lost?,
+            Some(done) = looks.next() => state.finish(done),
+            () = rung => {}
+            Some(()) = watches.next() => {}
+            () = alarm => {}
+        }
+    }
+    info!(looks = looks.len(), "stopping");
+    let end = async {
+        loop {
+            tokio::select! {
+                biased;
+                lost = lease.change() => lost?,
+                done = looks.next() => if done.is_none() { return Ok(()) },
+            }
+        }
+    };
+    tokio::time::timeout(GRACE, end).await.unwrap_or(Ok(()))
+}
+
+type Looks = FuturesUnordered<BoxFuture<'static, Done>>;
+
+/// What every look shares.
+pub(crate) struct Shop {
+    pub(crate) context: Context,
+    pub(crate) hands: Hands,
+    pub(crate) outbox: Outbox,
+}
+
+/// What the loop's one task owns.
+struct State {
+    shop: Arc<Shop>,
+    queue: Queue,
+    memories: BTreeMap<Key, Memory>,
+    stands: BTreeMap<Key, Stand>,
+}
+
+impl State {
+    fn new(shop: Shop) -> Self {
+        Self {
+            shop: Arc::new(shop),
+            queue: Queue::default(),
+            memories: BTreeMap::new(),
+            stands: BTreeMap::new(),
+        }
+    }
+
+    fn may_look(&self) -> bool {
+        self.shop.context.leads() && self.shop.context.attention.caches.ready()
+    }
+
+    /// Takes in who was woken, and starts looks as far as there is room.
+    fn start(&mut self, looks: &mut Looks) {
+        let now = self.shop.context.clock.now();
+        let Settings { engine, concurrency, seed, .. } = self.shop.context.settings;
+        for (key, why) in self.shop.context.attention.take() {
+            let at = match (why, self.memories.get(&key)) {
+                (Why::Event, Some(memory)) => memory.settled_at(now, engine.interval),
+                _ => now,
+            };
+            self.queue.ask(&key, at);
+        }
+        self.shop.context.metrics.leading(self.shop.context.leads());
+        self.shop.context.metrics.queue_length(self.queue.len());
+        while self.may_look() && looks.len() < concurrency {
+            let Some(key) = self.queue.take(now) else { break };
+            let memory = self.memories.remove(&key).unwrap_or_else(|| Memory::new(seed));
+            let shop = Arc::clone(&self.shop);
+            looks.push(async move { pass(&shop, key, memory).await }.boxed());
+        }
+    }
+
+    fn finish(&mut self, done: Done) {
+        self.queue.over(&done.key);
+        let before = self.stands.remove(&done.key);
+        self.shop.context.metrics.stands(before.as_ref(), done.stand.as_ref());
+        if let Some(stand) = done.stand {
+            self.stands.insert(done.key.clone(), stand);
+        }
+        if let Some(wake) = done.wake {
+            self.queue.ask(&done.key, wake);
+        }
+        if let Some(memory) = done.memory {
+            self.memories.insert(done.key, memory);
+        }
+    }
+
+    /// Resolves when the next rollout is due.
+    fn alarm(&self, looks: usize) -> impl Future<Output = ()> + use<> {
+        let room = looks < self.shop.context.settings.concurrency;
+        let next = self.queue.next().filter(|_| room && self.may_look());
+        let pause = next.map(|at| until(at, self.shop.context.clock.now()));
+        async move {
+            match pause {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    fn rung(&self) -> impl Future<Output = ()> + use<> {
+        let attention = self.shop.context.attention.clone();
+        async move { attention.rung.notified().await }
+    }
+}
+
+/// Whether this process may write, followed over time.
+struct Lease {
+    leadership: watch::Receiver<Leadership>,
+    clock: Clock,
+    led: bool,
+}
+
+impl Lease {
+    fn of(context: &Context) -> Self {
+        let (leadership, clock) = (context.leadership.clone(), context.clock.clone());
+        Self { leadership, clock, led: false }
+    }
+
+    /// Resolves when something about the lease has changed: `Lost` once it was held and is not.
+    async fn change(&mut self) -> Result<(), Lost> {
+        let (known, now) = (*self.leadership.borrow_and_update(), self.clock.now());
+        let held = known.holds(now);
+        match (self.led, held) {
+            (true, false) => return Err(Lost),
+            (false, true) => {
+                self.led = true;
+                return Ok(());
+            }
+            _ => {}
+        }
+        let expiry = async {
+            if held && known.valid_until < Timestamp::MAX {
+                tokio::time::sleep(until(known.valid_until, now)).await;
+            } else {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = expiry => {}
+            changed = self.leadership.changed() => if changed.is_err() {
+                // Nobody is left to renew it: it holds until it runs out.
+                match known.valid_until < Timestamp::MAX {
+                    true => tokio::time::sleep(until(known.valid_until, now)).await,
+                    false => std::future::pending().await,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long until then; at least the grain of the timer, so that no loop spins.
+fn until(at: Timestamp, now: Timestamp) -> Duration {
+    let pause = Duration::try_from(at.duration_since(now)).unwrap_or_default();
+    pause.max(Duration::from_millis(1))
+}
