@@ -130,11 +130,16 @@ fn node(number: usize, now: Timestamp) -> serde_json::Value {
     })
 }
 
-/// Serves a router over plain TCP until `shutdown` is done.
+/// Serves a router over plain TCP until `shutdown` is done. Open watches are cut off then: they
+/// would keep a graceful stop waiting for half an hour.
 pub async fn serve(
     router: Router,
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    axum::serve(listener, router).with_graceful_shutdown(shutdown).await
+    tokio::select! {
+        biased;
+        () = shutdown => Ok(()),
+        out = axum::serve(listener, router) => out,
+    }
 }

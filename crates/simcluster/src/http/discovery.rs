@@ -16,7 +16,9 @@ fn groups(registry: &Registry) -> Vec<(String, Vec<String>)> {
             versions.push(kind.version.clone());
         }
     }
-    out.insert("authorization.k8s.io".to_owned(), vec!["v1".to_owned()]);
+    for group in ["authentication.k8s.io", "authorization.k8s.io"] {
+        out.insert(group.to_owned(), vec!["v1".to_owned()]);
+    }
     for versions in out.values_mut() {
         versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
     }
@@ -158,8 +160,8 @@ pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Valu
             resources.push(entry);
         }
     }
-    if group == "authorization.k8s.io" && version == "v1" {
-        for (kind, plural) in REVIEWS {
+    if version == "v1" {
+        for (_, kind, plural) in REVIEWS.iter().filter(|review| review.0 == group) {
             resources.push(json!({
                 "name": plural,
                 "singularName": kind.to_lowercase(),
@@ -180,12 +182,13 @@ pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Valu
     Some(out)
 }
 
-/// The reviews of authorization.k8s.io that are answered (always with yes).
-pub const REVIEWS: &[(&str, &str)] = &[
-    ("LocalSubjectAccessReview", "localsubjectaccessreviews"),
-    ("SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-    ("SelfSubjectRulesReview", "selfsubjectrulesreviews"),
-    ("SubjectAccessReview", "subjectaccessreviews"),
+/// The reviews that are answered, always with yes: group, kind, plural.
+pub const REVIEWS: &[(&str, &str, &str)] = &[
+    ("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
+    ("authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews"),
+    ("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
+    ("authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews"),
+    ("authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews"),
 ];
 
 fn kinds<'a>(
@@ -207,8 +210,9 @@ pub fn aggregated(registry: &Registry, core: bool) -> Value {
                 .map(|version| {
                     let mut resources: Vec<Value> =
                         kinds(registry, group, version).map(|kind| aggregated_kind(kind)).collect();
-                    if group == "authorization.k8s.io" {
-                        resources.extend(REVIEWS.iter().map(|(kind, plural)| {
+                    if version == "v1" {
+                        let reviews = REVIEWS.iter().filter(|review| review.0 == group);
+                        resources.extend(reviews.map(|(_, kind, plural)| {
                             json!({
                                 "resource": plural,
                                 "responseKind": {"group": "", "version": "", "kind": kind},

@@ -1,6 +1,7 @@
 //! The HTTP skin: an axum Router over the synchronous server.
 
 pub mod discovery;
+mod protobuf;
 mod resource;
 pub mod respond;
 pub mod route;
@@ -60,6 +61,10 @@ impl Asked {
     pub(crate) fn parse_body(&self) -> Result<Value, String> {
         if self.body.is_empty() {
             return Ok(Value::Null);
+        }
+        if self.media_type() == protobuf::MEDIA_TYPE {
+            return protobuf::decode(&self.body)
+                .ok_or_else(|| "this kind is not understood as protobuf".to_owned());
         }
         if matches!(
             self.media_type(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::respond::{self, Include};
 use super::route::{self, Form, Resource};
-use super::{Asked, Skin, discovery, text};
+use super::{Asked, Skin, discovery, protobuf, text};
 use crate::admission::Subject;
 use crate::error::ApiError;
 use crate::eviction;
@@ -36,11 +36,11 @@ impl Skin {
         resource: Resource,
         asked: &Asked,
     ) -> Result<Response, ApiError> {
-        if resource.group == "authorization.k8s.io"
-            && let Some((kind, _)) =
-                discovery::REVIEWS.iter().find(|(_, plural)| *plural == resource.plural)
-        {
-            return self.review(kind, asked);
+        let review = discovery::REVIEWS.iter().find(|(group, _, plural)| {
+            *group == resource.group && *plural == resource.plural && resource.version == "v1"
+        });
+        if let Some((group, kind, _)) = review {
+            return self.review(group, kind, asked);
         }
         let found = {
             let inner = self.server.lock();
@@ -68,7 +68,7 @@ impl Skin {
     }
 
     /// Reviews of access: everybody may do everything here.
-    fn review(&self, kind: &str, asked: &Asked) -> Result<Response, ApiError> {
+    fn review(&self, group: &str, kind: &str, asked: &Asked) -> Result<Response, ApiError> {
         if asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
@@ -77,13 +77,18 @@ impl Skin {
             review = json!({});
         }
         review["kind"] = json!(kind);
-        review["apiVersion"] = json!("authorization.k8s.io/v1");
+        review["apiVersion"] = json!(format!("{group}/v1"));
         if kind == "SelfSubjectRulesReview" {
             review["status"] = json!({
                 "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
                 "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
                 "incomplete": false,
             });
+        } else if kind == "SelfSubjectReview" {
+            review["status"] = json!({"userInfo": {
+                "username": WriteOptions::default().user(),
+                "groups": ["system:masters", "system:authenticated"],
+            }});
         } else {
             review["status"] = json!({"allowed": true});
         }
@@ -96,19 +101,19 @@ impl Skin {
         let options = WriteOptions::parse(&asked.query, asked.header(header::USER_AGENT))?;
         let writer = crate::apply::Writer {
             manager: &options.manager,
-            api_version: "authorization.k8s.io/v1",
+            api_version: &format!("{group}/v1"),
             subresource: None,
             now: (self.clock)(),
         };
-        crate::apply::track(&review_kind(kind), None, &mut review, &writer);
+        crate::apply::track(&review_kind(group, kind), None, &mut review, &writer);
         Ok(respond::json(201, &review))
     }
 }
 
 /// A review is never stored; its kind only serves to say who wrote which field.
-fn review_kind(kind: &str) -> Kind {
+fn review_kind(group: &str, kind: &str) -> Kind {
     Kind {
-        group: "authorization.k8s.io".to_owned(),
+        group: group.to_owned(),
         version: "v1".to_owned(),
         kind: kind.to_owned(),
         list_kind: String::new(),
@@ -217,7 +222,12 @@ impl Call<'_> {
 
     /// The body of a create or update: an object of the kind.
     fn read_body(&self, options: &WriteOptions) -> Result<(Value, Vec<String>), ApiError> {
-        if !matches!(self.asked.media_type(), "application/json" | "application/yaml" | "") {
+        let media_type = self.asked.media_type();
+        let readable = match media_type {
+            protobuf::MEDIA_TYPE => protobuf::decode(&self.asked.body).is_some(),
+            _ => matches!(media_type, "application/json" | "application/yaml" | ""),
+        };
+        if !readable {
             return Err(ApiError::unsupported_media_type(
                 "application/json, application/yaml, application/vnd.kubernetes.protobuf",
             ));

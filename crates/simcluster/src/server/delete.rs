@@ -10,6 +10,7 @@ use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::object::{self, Key, Object};
 use crate::server::options::DeleteOptions;
+use crate::server::write::holds_namespace;
 
 /// What a delete led to.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ impl Inner {
         add_propagation(&mut after, options.propagation.as_deref());
         let grace = grace(kind, &before, options);
         let held = !meta::finalizers(&after).is_empty()
-            || after["spec"]["finalizers"].as_array().is_some_and(|all| !all.is_empty())
+            || holds_namespace(&after)
             || kind.plural == "customresourcedefinitions";
         if kind.plural == "customresourcedefinitions" {
             hold(&mut after, "customresourcecleanup.apiextensions.k8s.io");
