@@ -2,6 +2,7 @@
 
 use api::bedrock::{Capabilities, StatefulsetRollout, desired, validate};
 use api::{Severity, crds, parse};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const PUBLISHED: &str = include_str!("manifests/published.yaml");
@@ -361,4 +362,61 @@ fn an_immutable_field_that_would_change_is_named_with_the_remedy() {
     );
     let finding = api::bedrock::immutable_changes(&live, &wanted).remove(0);
     assert!(finding.message.contains("--cascade=orphan"), "{finding}");
+}
+
+/// Values of the wrong shape, put at any place of the example.
+fn vandal() -> impl Strategy<Value = (usize, Value)> {
+    let value = prop_oneof![
+        Just(Value::Null),
+        Just(json!(true)),
+        any::<i64>().prop_map(Value::from),
+        Just(json!(1.5)),
+        ".{0,60}".prop_map(Value::from),
+        Just(json!([])),
+        Just(json!([null, {"name": 5}])),
+        Just(json!({})),
+        Just(json!({"matchLabels": [], "metadata": 5, "spec": null})),
+    ];
+    (0..200_usize, value)
+}
+
+fn places(value: &Value, path: &str, found: &mut Vec<String>) {
+    found.push(path.to_owned());
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                places(
+                    inner,
+                    &format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")),
+                    found,
+                );
+            }
+        }
+        Value::Array(items) => {
+            for (index, inner) in items.iter().enumerate() {
+                places(inner, &format!("{path}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_manifest_however_wrong_makes_anything_panic((place, value) in vandal()) {
+        let mut manifest = tester();
+        let mut all = Vec::new();
+        places(&manifest, "", &mut all);
+        let place = &all[place % all.len()];
+        *manifest.pointer_mut(place).expect("it was just found") = value;
+        let _ = validate(&manifest, &Capabilities::default());
+        if let Ok(mut typed) = serde_json::from_value::<StatefulsetRollout>(manifest) {
+            typed.metadata.uid = Some("u-1".into());
+            if let Ok((_, desired)) = api::bedrock::engine_rollout(&typed) {
+                prop_assert!(api::bedrock::matches(desired.document(), desired.document()));
+            }
+            let status = api::bedrock::status(&Default::default(), &typed);
+            prop_assert_eq!(status.percent_requested, None);
+        }
+    }
 }

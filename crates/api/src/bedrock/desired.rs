@@ -58,17 +58,22 @@ impl Desired {
     }
 
     /// The whole document for a server-side apply.
+    ///
+    /// It cannot take away a partition that is not ours: over a live set that has one, OnDelete is
+    /// invalid until [`update_strategy`] has been patched in.
     pub fn apply(&self, strategy: Strategy) -> Value {
         let mut document = self.document.clone();
-        document["spec"]["updateStrategy"] = update_strategy(strategy);
+        let mut wanted = update_strategy(strategy);
+        drop_nulls(&mut wanted);
+        document["spec"]["updateStrategy"] = wanted;
         document
     }
 }
 
-/// `spec.updateStrategy` for a write; as a merge patch or in an apply.
+/// `spec.updateStrategy` for a merge patch.
 ///
 /// The explicit null takes away a partition that somebody else set or the API server defaulted:
-/// beside OnDelete it would make the object invalid.
+/// beside OnDelete it would make the object invalid. In an apply a null takes away nothing.
 pub fn update_strategy(strategy: Strategy) -> Value {
     match strategy {
         Strategy::OnDelete => json!({"type": "OnDelete", "rollingUpdate": null}),
@@ -237,6 +242,10 @@ mod tests {
                 .unwrap();
         assert_eq!(
             desired.apply(Strategy::OnDelete)["spec"]["updateStrategy"],
+            json!({"type": "OnDelete"})
+        );
+        assert_eq!(
+            update_strategy(Strategy::OnDelete),
             json!({"type": "OnDelete", "rollingUpdate": null})
         );
         assert_eq!(

@@ -4,6 +4,7 @@ pub mod convert;
 pub mod desired;
 pub mod matches;
 mod quantity;
+pub mod replicas;
 mod schema;
 pub mod spec;
 pub mod statefulset;
@@ -14,6 +15,7 @@ pub mod version;
 pub use convert::{engine_rollout, engine_status, status};
 pub use desired::{Desired, DesiredError, OWNER_ANNOTATION, desired, update_strategy};
 pub use matches::{drift, matches};
+pub use replicas::{hand_over_replicas, owns_replicas};
 pub use spec::{
     Bapi, NotifyLevel, ServiceDiscovery, StatefulsetRollout, StatefulsetRolloutSpec, UnhealthyPods,
     VersionLeak,
