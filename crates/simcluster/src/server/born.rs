@@ -50,6 +50,22 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
                 "expectedPods": 0,
             });
         }
+        // Encoded whether set or not.
+        ("", "events") => {
+            missing(object, "source", json!({}));
+            for field in ["firstTimestamp", "lastTimestamp", "eventTime"] {
+                missing(object, field, Value::Null);
+            }
+            for field in ["reportingComponent", "reportingInstance"] {
+                missing(object, field, json!(""));
+            }
+        }
+        ("events.k8s.io", "events") => {
+            missing(object, "deprecatedSource", json!({}));
+            for field in ["deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime"] {
+                missing(object, field, Value::Null);
+            }
+        }
         ("apiextensions.k8s.io", "customresourcedefinitions") => {
             let stored: Vec<Value> = object["spec"]["versions"]
                 .as_array()
@@ -65,6 +81,12 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
             });
         }
         _ => {}
+    }
+}
+
+fn missing(object: &mut Value, field: &str, value: Value) {
+    if object.get(field).is_none() {
+        object[field] = value;
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::error::{ApiError, Cause};
+use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::object;
 
@@ -134,73 +134,10 @@ pub fn spec_changed(kind: &Kind, before: &Value, after: &Value) -> bool {
     rest(before) != rest(after)
 }
 
-/// What the real server says about a name, or nothing when it is good.
-pub fn check_name(kind: &Kind, object: &Value) -> Vec<Cause> {
-    let name = object::name(object);
-    if name.is_empty() {
-        return vec![Cause::new(
-            "FieldValueRequired",
-            "Required value: name or generateName is required",
-            "metadata.name",
-        )];
-    }
-    let label = matches!(kind.plural.as_str(), "namespaces" | "services");
-    let good = |part: &str| {
-        !part.is_empty()
-            && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !part.starts_with('-')
-            && !part.ends_with('-')
-    };
-    let ok = if label { good(name) && name.len() <= 63 } else { name.split('.').all(good) };
-    if !ok {
-        let rule = if label {
-            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', \
-             and must start and end with an alphanumeric character (e.g. 'my-name',  or \
-             '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-        } else {
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
-             '-' or '.', and must start and end with an alphanumeric character (e.g. \
-             'example.com', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-        };
-        let message = format!("Invalid value: \"{name}\": {rule}");
-        return vec![Cause::new("FieldValueInvalid", message, "metadata.name")];
-    }
-    if name.len() > 253 {
-        let message = format!("Invalid value: \"{name}\": must be no more than 253 characters");
-        return vec![Cause::new("FieldValueInvalid", message, "metadata.name")];
-    }
-    Vec::new()
-}
-
 /// The finalizers of an object.
 pub fn finalizers(object: &Value) -> Vec<&str> {
     object["metadata"]["finalizers"]
         .as_array()
         .map(|all| all.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default()
-}
-
-/// A terminating object may only lose finalizers. The real server says it twice: the rule is
-/// checked for the object and for its metadata.
-pub fn check_new_finalizers(before: &Value, after: &Value) -> Vec<Cause> {
-    if !object::is_terminating(before) {
-        return Vec::new();
-    }
-    let had = finalizers(before);
-    let new: Vec<String> = finalizers(after)
-        .into_iter()
-        .filter(|name| !had.contains(name))
-        .map(|name| format!("\"{name}\""))
-        .collect();
-    if new.is_empty() {
-        return Vec::new();
-    }
-    let message = format!(
-        "Forbidden: no new finalizers can be added if the object is being deleted, found new \
-         finalizers []string{{{}}}",
-        new.join(", ")
-    );
-    let cause = Cause::new("FieldValueForbidden", message, "metadata.finalizers");
-    vec![cause.clone(), cause]
 }

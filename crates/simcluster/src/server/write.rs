@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Inner, born, convert, meta};
 use crate::apply::{self, Writer};
+use crate::builtin;
 use crate::conform;
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
@@ -22,6 +23,8 @@ pub enum Part {
     Status,
     /// `spec.finalizers` of a namespace.
     Finalize,
+    /// `spec.nodeName` of a Pod, and the condition that says so.
+    Binding,
     /// The number of replicas, through `/scale`.
     Scale,
 }
@@ -33,6 +36,7 @@ impl Part {
             "" => Self::Main,
             "status" => Self::Status,
             "finalize" => Self::Finalize,
+            "binding" => Self::Binding,
             "scale" => Self::Scale,
             _ => return None,
         })
@@ -44,6 +48,7 @@ impl Part {
             Self::Main => "",
             Self::Status => "status",
             Self::Finalize => "finalize",
+            Self::Binding => "binding",
             Self::Scale => "scale",
         }
     }
@@ -238,23 +243,22 @@ impl Inner {
         let before = attempt.shown_before();
         let after = &mut attempt.after;
         let causes = match &before {
-            None => {
-                let mut causes = meta::check_name(&kind, after);
-                causes.extend(conform::validate(&kind, after));
-                causes
-            }
+            None => conform::validate(&kind, after),
             Some(before) => {
                 if kind.counts_generations() && meta::spec_changed(&kind, before, after) {
                     after["metadata"]["generation"] = json!(object::generation(before) + 1);
                 }
-                let mut causes = meta::check_new_finalizers(before, after);
                 let part = (attempt.part == Part::Status).then_some("status");
-                causes.extend(conform::validate_update(&kind, after, before, part));
-                causes
+                conform::validate_update(&kind, after, before, part)
             }
         };
         if !causes.is_empty() {
-            return Err(ApiError::invalid(&kind, object::name(after), causes));
+            // Both groups of Events are validated as the core one, which shows.
+            let mut named = (*kind).clone();
+            if kind.plural == "events" {
+                named.group.clear();
+            }
+            return Err(ApiError::invalid(&named, object::name(after), causes));
         }
         if !attempt.tracked {
             let writer = Writer {
@@ -268,6 +272,7 @@ impl Inner {
         if before.is_none() {
             // After the writers are noted: nobody owns what the registry fills in.
             born::prepare(&kind, after);
+            builtin::admit(&kind, after);
         }
         Ok(())
     }
@@ -387,6 +392,13 @@ fn only_part(kind: &Kind, part: Part, before: &Value, after: &mut Value) {
             } else if let Some(owners) = before["metadata"].get("ownerReferences") {
                 after["metadata"]["ownerReferences"] = owners.clone();
             }
+        }
+        Part::Binding => {
+            let node = after["spec"]["nodeName"].take();
+            let status = after["status"].take();
+            *after = before.clone();
+            after["spec"]["nodeName"] = node;
+            after["status"] = status;
         }
         Part::Finalize => {
             let finalizers = after["spec"]["finalizers"].take();
