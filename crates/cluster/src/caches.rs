@@ -236,7 +236,7 @@ impl Held {
     }
 
     /// The rollouts that name a StatefulSet.
-    pub(crate) fn naming(&self, set: &Key) -> impl Iterator<Item = &RolloutSeen> {
+    pub(crate) fn naming(&self, set: &Key) -> impl Iterator<Item = &RolloutSeen> + use<'_> {
         let keys = self.by_workload.get(set).into_iter().flatten();
         keys.filter_map(|key| self.rollouts.get(key))
     }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use api::bedrock::{self, Desired, OWNER_ANNOTATION, StatefulsetRollout};
 use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Rollout, Settings, Uid, World};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
 use tracing::warn;
 
 use crate::caches::{Caches, Held};
@@ -55,54 +58,115 @@ pub fn observe(
         resource_version.clone_from(&written.resource_version);
         Arc::make_mut(&mut rollout).status = Some(written.status.clone());
     }
-    let (asked, desired) = asked(key, &rollout)?;
-    let set_key = seen.workload();
-    let set = held.sets.get(&set_key);
-    let pods = set.map_or_else(Vec::new, |set| held.pods_of(&set_key, &set.meta.uid));
-
-    let mut outcome = outcome;
-    outcome.accepted.retain(|uid| pods.iter().any(|pod| pod.uid == *uid && pod.deletion.is_none()));
-    if let Err(message) = &desired {
-        // The webhook refuses such a rollout; one that came in without it says so here.
-        outcome.apply_refused = Some(ApplyRefused {
-            hash: asked.desired_hash.clone(),
-            invalid: true,
-            message: message.clone(),
-        });
-    }
-
-    let labels = set.map_or_else(|| seen.template_labels(), StatefulSetSeen::template_labels);
-    let budgets = held.budgets.in_namespace(&key.namespace);
-    let budgets = budgets.filter(|budget| budget.selects(labels));
-    let world = World {
-        status: rollout.status.as_ref().map(bedrock::engine_status).unwrap_or_default(),
-        workload: set.map(|set| {
-            let matches =
-                desired.as_ref().is_ok_and(|all| bedrock::matches(&set.live(), all.document()));
-            set.workload(matches, claim(&held, seen, set))
-        }),
-        rival: rival(&held, seen),
-        budgets: budgets.map(|seen| seen.budget.clone()).collect(),
-        // Nothing is asked yet: a reading is not there, and the status says so.
-        discovery: if asked.services.is_empty() {
-            Discovery::NotAsked
-        } else {
-            Discovery::NotConfigured
-        },
-        outcome,
-        settings: *settings,
-        rollout: asked,
-        pods,
-    };
+    let scene = scene(&held, seen, &rollout)?;
+    let workload_version = scene.set.map(|set| set.meta.resource_version.clone());
+    let desired = scene.desired.clone();
+    let world = scene.world(rival(&held, seen), settings, outcome);
     Some(Observed {
         key: key.clone(),
         uid: Uid(seen.meta.uid.clone()),
         resource_version,
         desired,
-        workload_version: set.map(|set| set.meta.resource_version.clone()).unwrap_or_default(),
+        workload_version: workload_version.unwrap_or_default(),
         world,
         rollout,
     })
+}
+
+/// A rollout as it would be written, with what the caches hold around it: for admission.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What a verdict looks at. Its rival is any other living rollout that names the same set,
+    /// older or not: who asks to be let in comes last.
+    pub world: World,
+    /// The StatefulSet as it stands.
+    pub live: Option<Value>,
+    /// The document to be applied, or why there can be none.
+    pub desired: Result<Desired, String>,
+}
+
+/// Looks at `object`, a whole rollout that is not in the caches, or not like this.
+///
+/// # Errors
+/// Why it cannot be read, or that the caches are not ready.
+pub fn candidate(
+    caches: &Caches,
+    object: &Value,
+    settings: &Settings,
+) -> Result<Candidate, String> {
+    let seen = RolloutSeen::deserialize(object).map_err(|error| error.to_string())?;
+    let rollout = seen.rollout.clone()?;
+    let held = caches.lock();
+    let waiting = held.waiting_for();
+    if !waiting.is_empty() {
+        return Err(format!("not yet listed: {}", waiting.join(", ")));
+    }
+    let scene = scene(&held, &seen, &rollout).ok_or("it cannot be rolled out")?;
+    let live = scene.set.map(StatefulSetSeen::live);
+    let desired = scene.desired.clone();
+    let rival = others(&held, &seen).min_by_key(|other| age(other)).map(title);
+    Ok(Candidate { live, desired, world: scene.world(rival, settings, Outcome::default()) })
+}
+
+/// A rollout and what stands around it.
+struct Scene<'a> {
+    held: &'a Held,
+    seen: &'a RolloutSeen,
+    rollout: &'a StatefulsetRollout,
+    asked: Rollout,
+    desired: Result<Desired, String>,
+    set: Option<&'a StatefulSetSeen>,
+}
+
+fn scene<'a>(
+    held: &'a Held,
+    seen: &'a RolloutSeen,
+    rollout: &'a StatefulsetRollout,
+) -> Option<Scene<'a>> {
+    let (asked, desired) = asked(&seen.meta.key(), rollout)?;
+    let set = held.sets.get(&seen.workload());
+    Some(Scene { held, seen, rollout, asked, desired, set })
+}
+
+impl Scene<'_> {
+    fn world(self, rival: Option<String>, settings: &Settings, mut outcome: Outcome) -> World {
+        let Self { held, seen, rollout, asked, desired, set } = self;
+        let pods = set.map_or_else(Vec::new, |set| held.pods_of(&seen.workload(), &set.meta.uid));
+        outcome
+            .accepted
+            .retain(|uid| pods.iter().any(|pod| pod.uid == *uid && pod.deletion.is_none()));
+        if let Err(message) = &desired {
+            // The webhook refuses such a rollout; one that came in without it says so here.
+            outcome.apply_refused = Some(ApplyRefused {
+                hash: asked.desired_hash.clone(),
+                invalid: true,
+                message: message.clone(),
+            });
+        }
+        let labels = set.map_or_else(|| seen.template_labels(), StatefulSetSeen::template_labels);
+        let budgets = held.budgets.in_namespace(&seen.meta.namespace);
+        let budgets = budgets.filter(|budget| budget.selects(labels));
+        World {
+            status: rollout.status.as_ref().map(bedrock::engine_status).unwrap_or_default(),
+            workload: set.map(|set| {
+                let matches =
+                    desired.as_ref().is_ok_and(|all| bedrock::matches(&set.live(), all.document()));
+                set.workload(matches, claim(held, seen, set))
+            }),
+            rival,
+            budgets: budgets.map(|seen| seen.budget.clone()).collect(),
+            // Nothing is asked yet: a reading is not there, and the status says so.
+            discovery: if asked.services.is_empty() {
+                Discovery::NotAsked
+            } else {
+                Discovery::NotConfigured
+            },
+            outcome,
+            settings: *settings,
+            rollout: asked,
+            pods,
+        }
+    }
 }
 
 /// What is asked for, and the document to be applied for it or why there can be none.
@@ -146,14 +210,21 @@ fn claim(held: &Held, seen: &RolloutSeen, set: &StatefulSetSeen) -> Claim {
 
 /// The oldest other living rollout that names the same set, if it came before this one.
 fn rival(held: &Held, seen: &RolloutSeen) -> Option<String> {
-    let age = |rollout: &RolloutSeen| {
-        (rollout.meta.creation_timestamp, rollout.meta.name.clone(), rollout.meta.uid.clone())
-    };
-    let set = seen.workload();
-    let others = held
-        .naming(&set)
-        .filter(|other| other.meta.uid != seen.meta.uid && other.meta.deletion_timestamp.is_none());
-    others.filter(|other| age(other) < age(seen)).min_by_key(|other| age(other)).map(title)
+    let older = others(held, seen).filter(|other| age(other) < age(seen));
+    older.min_by_key(|other| age(other)).map(title)
+}
+
+/// The other living rollouts that name the same set.
+fn others<'a>(held: &'a Held, seen: &RolloutSeen) -> impl Iterator<Item = &'a RolloutSeen> {
+    let (key, uid) = (seen.meta.key(), seen.meta.uid.clone());
+    held.naming(&seen.workload()).filter(move |other| {
+        let same = other.meta.uid == uid || other.meta.key() == key;
+        !same && other.meta.deletion_timestamp.is_none()
+    })
+}
+
+fn age(rollout: &RolloutSeen) -> (Option<Timestamp>, String, String) {
+    (rollout.meta.creation_timestamp, rollout.meta.name.clone(), rollout.meta.uid.clone())
 }
 
 fn title(rollout: &RolloutSeen) -> String {

@@ -219,6 +219,10 @@ async fn follow<K: Watched>(
 fn failed(error: &kube::Error) -> End {
     match error {
         kube::Error::Api(status) if status.code == 410 => End::Desynced(status.message.clone()),
+        // kube takes any line that is no event for a Status, and finds an empty one.
+        kube::Error::Api(status) if status.code == 0 => {
+            End::Desynced("cannot read an event".to_owned())
+        }
         kube::Error::Api(status) => {
             let asked = status.details.as_ref().map(|details| details.retry_after_seconds);
             End::Failed(status.message.clone(), asked)

@@ -1,0 +1,11 @@
+//! What goes over the wire, and what is made of the answers: against a far side that is played, on
+//! a paused clock.
+
+mod acting;
+mod caching;
+mod disrupting;
+mod electing;
+mod far;
+mod telling;
+mod watching;
+mod writing;
