@@ -44,11 +44,11 @@ pub enum Error {
     #[error("certificate of the webhook: {0}")]
     Certificate(String),
     /// Leadership went to somebody else, or couldn't be renewed in time.
-    #[error("lost the lease {lease}: {reason}; another replica takes over")]
-    LeaseLost { lease: String, reason: String },
-    /// The controller ended by itself.
-    #[error("the controller stopped: {0}")]
-    Controller(String),
+    #[error(
+        "lost the lease {lease}: it could not be renewed in time, or another has it; stopping \
+         before two act at once"
+    )]
+    LeaseLost { lease: String },
     /// The stop took longer than it may.
     #[error("not stopped within {0:?} (--shutdown-timeout); what was under way is cut off")]
     StopTimedOut(Duration),

@@ -4,11 +4,14 @@
 //! hands it [`signals::shutdown`].
 
 mod error;
+mod run;
 pub mod flags;
 pub mod logs;
 pub mod signals;
 
 mod client;
+mod identity;
+mod election;
 mod patience;
 pub mod probes;
 pub mod ready;
@@ -22,3 +25,4 @@ mod registration;
 
 pub use error::Error;
 pub use flags::Flags;
+pub use run::run;

@@ -4,14 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the process still waits for; shared by everything that has to be up first.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Readiness {
     waiting: Arc<Mutex<BTreeMap<&'static str, String>>>,
+    questions: Arc<Mutex<Vec<Question>>>,
+}
+
+/// A part that knows by itself what it waits for, asked whenever somebody wants to know.
+struct Question {
+    name: &'static str,
+    ask: Box<dyn Fn() -> Vec<String> + Send>,
 }
 
 /// One thing that is waited for. Readiness comes when every handle is released; one that is only
 /// dropped stays, so that a part that died never looks ready.
-#[derive(Debug)]
 pub struct Handle {
     name: &'static str,
     readiness: Readiness,
@@ -24,11 +30,22 @@ impl Readiness {
         Handle { name, readiness: self.clone() }
     }
 
-    /// One line for each thing that is waited for, `name: what it is at`, in order of names; empty
-    /// when ready.
+    /// Asks a part each time what it waits for; it is ready when it names nothing.
+    pub fn ask(&self, name: &'static str, ask: impl Fn() -> Vec<String> + Send + 'static) {
+        let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        questions.push(Question { name, ask: Box::new(ask) });
+    }
+
+    /// One line for each thing that is waited for, `name: what it is at`, handles in order of names
+    /// and then the parts that are asked; empty when ready.
     pub fn waiting(&self) -> Vec<String> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.iter().map(|(name, state)| format!("{name}: {state}")).collect()
+        let handles = waiting.iter().map(|(name, state)| format!("{name}: {state}"));
+        let questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = questions.iter().flat_map(|Question { name, ask }| {
+            ask().into_iter().map(move |state| format!("{name}: {state}"))
+        });
+        handles.chain(asked).collect()
     }
 
     fn set(&self, name: &'static str, state: String) {
@@ -68,6 +85,17 @@ mod tests {
         server.release();
         assert_eq!(readiness.waiting(), ["admission: not yet begun"]);
         admission.release();
+        assert!(readiness.waiting().is_empty());
+    }
+
+    #[test]
+    fn a_part_that_knows_by_itself_is_asked_each_time() {
+        let readiness = Readiness::default();
+        let listed = Arc::new(Mutex::new(vec!["pods".to_owned()]));
+        let answer = listed.clone();
+        readiness.ask("caches", move || answer.lock().unwrap().clone());
+        assert_eq!(readiness.waiting(), ["caches: pods"]);
+        listed.lock().unwrap().clear();
         assert!(readiness.waiting().is_empty());
     }
 

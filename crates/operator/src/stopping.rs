@@ -64,7 +64,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_process_that_fails_is_not_waited_for() {
-        let lost = || Error::LeaseLost { lease: "sluice/sluice".into(), reason: "taken".into() };
+        let lost = || Error::LeaseLost { lease: "sluice/sluice".into() };
         let stop = CancellationToken::new();
         let error = until_told(ready(Err(lost())), pending(), stop.clone(), LIMIT).await;
         assert_eq!(error.unwrap_err().to_string(), lost().to_string());
