@@ -11,6 +11,7 @@ pub mod builtin;
 pub mod cluster;
 pub mod conform;
 pub mod crd;
+pub mod driver;
 pub mod error;
 pub mod eviction;
 pub mod http;

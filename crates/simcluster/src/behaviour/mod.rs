@@ -7,7 +7,9 @@
 pub mod definitions;
 pub mod budget;
 pub mod claim;
+pub mod garbage;
 pub mod kubelet;
+pub mod namespace;
 pub mod node;
 pub mod pod;
 pub mod scheduler;

@@ -353,7 +353,8 @@ fn back_off(restarts: i64) -> SignedDuration {
 fn address(pod: &Value) -> String {
     let version: u32 = object::resource_version(pod).parse().unwrap_or(1);
     let [_, a, b, c] = version.to_be_bytes();
-    format!("10.{a}.{b}.{c}")
+    // The lower half of 10/8 is for nodes.
+    format!("10.{}.{b}.{c}", a | 128)
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    fn script(image: &str, annotations: Value) -> Script {
+    fn script(image: &str, annotations: &Value) -> Script {
         let pod = json!({
             "metadata": {"uid": "u", "annotations": annotations},
             "spec": {"containers": [{"name": "main", "image": image}]},
@@ -138,25 +138,25 @@ mod tests {
 
     #[test]
     fn words_in_image_names_decide() {
-        assert_eq!(script("app:broken", Value::Null).broken.as_deref(), Some("app:broken"));
-        assert_eq!(script("app:unbroken", Value::Null).broken, None);
-        assert!(script("registry/crash-app:v2", Value::Null).crashes);
-        assert!(!script("crashes:v1", Value::Null).crashes);
-        assert!(script("slow:v1", Value::Null).startup >= SLOW);
+        assert_eq!(script("app:broken", &Value::Null).broken.as_deref(), Some("app:broken"));
+        assert_eq!(script("app:unbroken", &Value::Null).broken, None);
+        assert!(script("registry/crash-app:v2", &Value::Null).crashes);
+        assert!(!script("crashes:v1", &Value::Null).crashes);
+        assert!(script("slow:v1", &Value::Null).startup >= SLOW);
     }
 
     #[test]
     fn annotations_fix_times_exactly_and_the_default_varies_a_little() {
-        let fixed = script("app:v1", json!({"simcluster.sluice.dev/startup": "8s"}));
+        let fixed = script("app:v1", &json!({"simcluster.sluice.dev/startup": "8s"}));
         assert_eq!(fixed.startup, SignedDuration::from_secs(8));
-        let startup = script("app:v1", Value::Null).startup;
+        let startup = script("app:v1", &Value::Null).startup;
         assert!(startup >= SignedDuration::from_secs(2) && startup.as_millis() <= 2_100);
     }
 
     #[test]
     fn a_fail_probability_of_one_always_fails_and_of_zero_never() {
         let fails = |chance: &str| {
-            script("app:v1", json!({"simcluster.sluice.dev/fail-probability": chance})).crashes
+            script("app:v1", &json!({"simcluster.sluice.dev/fail-probability": chance})).crashes
         };
         assert!(fails("1"));
         assert!(!fails("0"));

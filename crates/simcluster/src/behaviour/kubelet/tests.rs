@@ -82,7 +82,7 @@ impl Lab {
                 }
             }
             Write::Event { reason, message, .. } => {
-                self.events.push(format!("{reason}: {message}"))
+                self.events.push(format!("{reason}: {message}"));
             }
             Write::Create { .. } => panic!("a kubelet creates nothing"),
         }

@@ -140,7 +140,7 @@ pub fn update(set: &Value, history: &[Object], taken: impl Fn(&str) -> bool) -> 
             let hash = hash(&data, collisions);
             let name = format!("{}-{hash}", clip(object::name(set)));
             if !taken(&name) {
-                break (Update::New(build(set, &name, &hash, data, next)), collisions);
+                break (Update::New(build(set, &name, &hash, &data, next)), collisions);
             }
             collisions += 1;
         },
@@ -152,7 +152,7 @@ fn clip(name: &str) -> &str {
     &name[..name.len().min(NAME_LIMIT)]
 }
 
-fn build(set: &Value, name: &str, hash: &str, data: Value, number: i64) -> Value {
+fn build(set: &Value, name: &str, hash: &str, data: &Value, number: i64) -> Value {
     let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
     if !labels.is_object() {
         labels = json!({});
@@ -182,11 +182,7 @@ pub fn owner(set: &Value) -> Value {
 
 /// The names of the revisions that the history limit does not keep, oldest first. Live revisions
 /// (current, update, and whatever a Pod's label names) neither count nor go.
-pub fn surplus<'a>(
-    history: &'a [Object],
-    live: impl Fn(&str) -> bool,
-    limit: usize,
-) -> Vec<&'a Object> {
+pub fn surplus(history: &[Object], live: impl Fn(&str) -> bool, limit: usize) -> Vec<&Object> {
     let dead: Vec<&Object> = history.iter().filter(|r| !live(object::name(r))).collect();
     let surplus = dead.len().saturating_sub(limit);
     dead.into_iter().take(surplus).collect()

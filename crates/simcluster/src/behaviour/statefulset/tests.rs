@@ -76,7 +76,7 @@ impl Lab {
                 self.store.remove(&key);
             }
             Write::Event { reason, message, .. } => {
-                self.events.push(format!("{reason}: {message}"))
+                self.events.push(format!("{reason}: {message}"));
             }
         }
     }

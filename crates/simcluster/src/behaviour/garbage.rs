@@ -1,0 +1,362 @@
+//! The garbage collector: what becomes of objects whose owners go.
+//!
+//! Like the real one it keeps a graph of its own, built from every change in order: which UIDs
+//! live, and who names them as owners.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{Behaviour, Change, Step, View, Write};
+use crate::object::{
+    self, BUDGETS, CLAIMS, CONTROLLER_REVISIONS, CRDS, Collection, Key, Object, PODS, STATEFULSETS,
+};
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// The built-in collections in namespaces, in the order in which they are emptied.
+const NAMESPACED: &[Collection] = &[
+    STATEFULSETS,
+    Collection::known("apps", "deployments"),
+    Collection::known("apps", "daemonsets"),
+    Collection::known("apps", "replicasets"),
+    CONTROLLER_REVISIONS,
+    PODS,
+    BUDGETS,
+    CLAIMS,
+    Collection::known("", "services"),
+    Collection::known("", "configmaps"),
+    Collection::known("", "secrets"),
+    Collection::known("", "serviceaccounts"),
+    Collection::known("coordination.k8s.io", "leases"),
+    Collection::known("", "events"),
+];
+
+/// Every collection that can hold objects of a namespace, custom ones first.
+pub fn collections(view: &dyn View) -> Vec<Collection> {
+    let custom = view.list(&CRDS, None).filter(|crd| crd["spec"]["scope"] == "Namespaced");
+    let custom = custom.map(|crd| {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Collection {
+            group: text(&crd["spec"]["group"]).into(),
+            plural: text(&crd["spec"]["names"]["plural"]).into(),
+        }
+    });
+    custom.chain(NAMESPACED.iter().cloned()).collect()
+}
+
+/// Deletes by owner reference: in the background, in the foreground, or not at all.
+#[derive(Debug, Default)]
+pub struct Garbage {
+    graph: Mutex<Graph>,
+}
+
+#[derive(Debug, Default)]
+struct Graph {
+    live: BTreeSet<String>,
+    /// Owner UID to dependents.
+    dependents: BTreeMap<String, BTreeSet<Key>>,
+}
+
+impl Graph {
+    fn learn(&mut self, change: &Change) {
+        if let Some(before) = &change.before {
+            for uid in owners(before) {
+                if let Some(keys) = self.dependents.get_mut(uid) {
+                    keys.remove(&change.key);
+                    if keys.is_empty() {
+                        self.dependents.remove(uid);
+                    }
+                }
+            }
+            self.live.remove(object::uid(before));
+        }
+        if let Some(after) = &change.after {
+            for uid in owners(after) {
+                self.dependents.entry(uid.to_owned()).or_default().insert(change.key.clone());
+            }
+            self.live.insert(object::uid(after).to_owned());
+        }
+    }
+
+    fn dependents(&self, uid: &str) -> Vec<Key> {
+        self.dependents.get(uid).into_iter().flatten().cloned().collect()
+    }
+}
+
+fn references(object: &Value) -> impl Iterator<Item = &Value> {
+    object["metadata"]["ownerReferences"].as_array().into_iter().flatten()
+}
+
+fn owners(object: &Value) -> impl Iterator<Item = &str> {
+    references(object).filter_map(|owner| owner["uid"].as_str())
+}
+
+fn has_finalizer(object: &Value, name: &str) -> bool {
+    object["metadata"]["finalizers"].as_array().is_some_and(|all| all.iter().any(|f| f == name))
+}
+
+impl Garbage {
+    fn graph(&self) -> MutexGuard<'_, Graph> {
+        self.graph.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Behaviour for Garbage {
+    fn name(&self) -> &'static str {
+        "generic-garbage-collector"
+    }
+
+    fn concerns(&self, _: &dyn View, change: &Change) -> Vec<Key> {
+        let mut graph = self.graph();
+        graph.learn(change);
+        let mut keys = Vec::new();
+        match &change.after {
+            // Its dependents may be garbage now, and an owner may wait for it in the foreground.
+            None => {
+                let Some(before) = change.before.as_deref() else { return keys };
+                keys = graph.dependents(object::uid(before));
+            }
+            Some(after) => {
+                let was = change.before.as_deref();
+                let owned = owners(after).next().is_some()
+                    && was.is_none_or(|was| {
+                        was["metadata"]["ownerReferences"] != after["metadata"]["ownerReferences"]
+                    });
+                let going = object::is_terminating(after)
+                    && (has_finalizer(after, ORPHAN) || has_finalizer(after, FOREGROUND));
+                if owned || going {
+                    keys.push(change.key.clone());
+                }
+                if going {
+                    keys.extend(graph.dependents(object::uid(after)));
+                }
+            }
+        }
+        keys.extend(waiting_owners(change));
+        keys
+    }
+
+    fn step(&self, view: &dyn View, key: &Key, _: Timestamp, _: &mut fastrand::Rng) -> Step {
+        let Some(object) = view.get(key) else { return Step::default() };
+        let graph = self.graph();
+        let mut writes = Vec::new();
+        if object::is_terminating(object) {
+            let dependents = graph.dependents(object::uid(object));
+            let dependents: Vec<(&Key, &Object)> =
+                dependents.iter().filter_map(|key| Some((key, view.get(key)?))).collect();
+            if has_finalizer(object, ORPHAN) {
+                orphan(key, object, &dependents, &mut writes);
+            } else if has_finalizer(object, FOREGROUND) {
+                foreground(key, object, &dependents, &mut writes);
+            }
+            return Step { writes, wake: None };
+        }
+        let (dangling, solid): (Vec<&Value>, Vec<&Value>) = references(object)
+            .partition(|owner| !graph.live.contains(owner["uid"].as_str().unwrap_or_default()));
+        if !dangling.is_empty() && solid.is_empty() {
+            writes.push(delete(key, object));
+        } else if !dangling.is_empty() {
+            let mut kept = Value::clone(object);
+            kept["metadata"]["ownerReferences"] = solid.into_iter().cloned().collect();
+            writes.push(Write::Update { key: key.clone(), subresource: None, object: kept });
+        }
+        Step { writes, wake: None }
+    }
+}
+
+/// The owners, by place, of something that went or changed: one of them may be waiting for it. The
+/// driver's look at an owner that doesn't wait costs nothing.
+fn waiting_owners(change: &Change) -> Vec<Key> {
+    let (Some(before), None) = (&change.before, &change.after) else { return Vec::new() };
+    references(before)
+        .filter(|owner| owner["blockOwnerDeletion"] == true)
+        .filter_map(|owner| {
+            let (version, kind) = (owner["apiVersion"].as_str()?, owner["kind"].as_str()?);
+            let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
+            let plural = plural(kind);
+            let collection = Collection { group: group.into(), plural: plural.into() };
+            Some(Key::new(collection, &change.key.namespace, owner["name"].as_str()?))
+        })
+        .collect()
+}
+
+/// Kinds that own things have regular plurals.
+fn plural(kind: &str) -> String {
+    format!("{}s", kind.to_ascii_lowercase())
+}
+
+fn orphan(key: &Key, owner: &Object, dependents: &[(&Key, &Object)], writes: &mut Vec<Write>) {
+    for (dependent_key, dependent) in dependents {
+        let mut freed = Value::clone(dependent);
+        if let Some(all) = freed["metadata"]["ownerReferences"].as_array_mut() {
+            all.retain(|reference| reference["uid"] != object::uid(owner));
+        }
+        if freed["metadata"]["ownerReferences"].as_array().is_some_and(Vec::is_empty) {
+            let metadata = freed["metadata"].as_object_mut().expect("metadata is a map");
+            metadata.remove("ownerReferences");
+        }
+        let key = Key::clone(dependent_key);
+        writes.push(Write::Update { key, subresource: None, object: freed });
+    }
+    writes.push(drop_finalizer(key, owner, ORPHAN));
+}
+
+fn foreground(key: &Key, owner: &Object, dependents: &[(&Key, &Object)], writes: &mut Vec<Write>) {
+    let blocks = |dependent: &Object| {
+        references(dependent).any(|reference| {
+            reference["uid"] == object::uid(owner) && reference["blockOwnerDeletion"] == true
+        })
+    };
+    for (dependent_key, dependent) in dependents {
+        if !object::is_terminating(dependent) {
+            writes.push(delete(dependent_key, dependent));
+        }
+    }
+    if !dependents.iter().any(|(_, dependent)| blocks(dependent)) {
+        writes.push(drop_finalizer(key, owner, FOREGROUND));
+    }
+}
+
+fn drop_finalizer(key: &Key, object: &Object, name: &str) -> Write {
+    let mut object = Value::clone(object);
+    if let Some(all) = object["metadata"]["finalizers"].as_array_mut() {
+        all.retain(|finalizer| finalizer != name);
+    }
+    Write::Update { key: key.clone(), subresource: None, object }
+}
+
+fn delete(key: &Key, object: &Value) -> Write {
+    Write::Delete {
+        key: key.clone(),
+        uid: Some(object::uid(object).to_owned()),
+        grace_period_seconds: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::Store;
+
+    const MAPS: Collection = Collection::known("", "configmaps");
+
+    struct Lab {
+        store: Store,
+        garbage: Garbage,
+    }
+
+    fn key(name: &str) -> Key {
+        Key::new(MAPS, "ns", name)
+    }
+
+    impl Lab {
+        fn new() -> Self {
+            let mut lab = Self { store: Store::new(100), garbage: Garbage::default() };
+            lab.put("owner", &json!([]), &json!({}));
+            lab
+        }
+
+        /// Stores an object and tells; returns who is concerned.
+        fn put(&mut self, name: &str, owners: &Value, more: &Value) -> Vec<Key> {
+            let before = self.store.get(&key(name)).cloned();
+            let mut object = json!({"metadata": {"name": name, "namespace": "ns", "uid": name}});
+            let owners: Vec<Value> = owners
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|uid| {
+                    json!({
+                        "apiVersion": "v1", "kind": "ConfigMap", "name": uid, "uid": uid,
+                        "blockOwnerDeletion": true,
+                    })
+                })
+                .collect();
+            if !owners.is_empty() {
+                object["metadata"]["ownerReferences"] = owners.into();
+            }
+            for (field, value) in more.as_object().unwrap() {
+                object["metadata"][field] = value.clone();
+            }
+            let after = Some(self.store.put(key(name), object));
+            self.garbage.concerns(&self.store, &Change { key: key(name), before, after })
+        }
+
+        fn remove(&mut self, name: &str) -> Vec<Key> {
+            let before: Option<Arc<Value>> = self.store.remove(&key(name));
+            self.garbage.concerns(&self.store, &Change { key: key(name), before, after: None })
+        }
+
+        fn step(&self, name: &str) -> Vec<Write> {
+            let now = "2026-01-01T00:00:00Z".parse().unwrap();
+            let rng = &mut fastrand::Rng::with_seed(0);
+            self.garbage.step(&self.store, &key(name), now, rng).writes
+        }
+    }
+
+    fn going(finalizer: &str) -> Value {
+        json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [finalizer]})
+    }
+
+    #[test]
+    fn in_the_background_dependents_go_after_their_last_owner() {
+        let mut lab = Lab::new();
+        lab.put("one", &json!(["owner"]), &json!({}));
+        assert!(lab.step("one").is_empty());
+        assert_eq!(lab.remove("owner"), [key("one")]);
+        assert!(matches!(&lab.step("one")[..], [Write::Delete { .. }]));
+    }
+
+    #[test]
+    fn a_dependent_with_an_owner_left_only_loses_the_dangling_reference() {
+        let mut lab = Lab::new();
+        lab.put("other", &json!([]), &json!({}));
+        lab.put("one", &json!(["owner", "other"]), &json!({}));
+        lab.remove("owner");
+        let writes = lab.step("one");
+        let [Write::Update { object, .. }] = &writes[..] else { panic!("{writes:?}") };
+        assert_eq!(owners(object).collect::<Vec<_>>(), ["other"]);
+    }
+
+    #[test]
+    fn in_the_foreground_the_owner_waits_for_its_dependents() {
+        let mut lab = Lab::new();
+        lab.put("one", &json!(["owner"]), &json!({}));
+        let concerned = lab.put("owner", &json!([]), &going(FOREGROUND));
+        assert_eq!(concerned, [key("owner"), key("one")]);
+        assert!(matches!(&lab.step("owner")[..], [Write::Delete { key, .. }] if key.name == "one"));
+        assert_eq!(lab.remove("one"), [key("owner")]);
+        let writes = lab.step("owner");
+        let [Write::Update { object, .. }] = &writes[..] else { panic!("{writes:?}") };
+        assert_eq!(object["metadata"]["finalizers"], json!([]));
+    }
+
+    #[test]
+    fn orphaning_frees_the_dependents_and_then_the_owner() {
+        let mut lab = Lab::new();
+        lab.put("one", &json!(["owner"]), &json!({}));
+        lab.put("owner", &json!([]), &going(ORPHAN));
+        let writes = lab.step("owner");
+        let [Write::Update { object: freed, .. }, Write::Update { object: owner, .. }] =
+            &writes[..]
+        else {
+            panic!("{writes:?}")
+        };
+        assert!(freed["metadata"].get("ownerReferences").is_none());
+        assert_eq!(owner["metadata"]["finalizers"], json!([]));
+    }
+
+    #[test]
+    fn an_owner_that_never_was_makes_garbage_too() {
+        let mut lab = Lab::new();
+        assert_eq!(lab.put("one", &json!(["nobody"]), &json!({})), [key("one")]);
+        assert!(matches!(&lab.step("one")[..], [Write::Delete { .. }]));
+    }
+}

@@ -1,0 +1,259 @@
+//! Runs the behaviours: who has to look at what, and when.
+//!
+//! Every change makes keys dirty; a dirty key is looked at after a latency drawn from the seed, and
+//! again when its step asks to be woken. Everything is ordered, so a seed fixes the whole history.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::behaviour::budget::Budgets;
+use crate::behaviour::claim::Claims;
+use crate::behaviour::definitions::Definitions;
+use crate::behaviour::garbage::Garbage;
+use crate::behaviour::kubelet::Kubelets;
+use crate::behaviour::namespace::Namespaces;
+use crate::behaviour::node::Nodes;
+use crate::behaviour::scheduler::Scheduler;
+use crate::behaviour::statefulset::StatefulSets;
+use crate::behaviour::{Behaviour, Change};
+use crate::error::ApiError;
+use crate::http::Clock;
+use crate::object::Key;
+use crate::server::Server;
+
+/// First and longest wait after a write that failed; it doubles each time, in milliseconds.
+const RETRY: i64 = 5;
+const RETRY_LIMIT: i64 = 60_000;
+/// Looks at one instant after which something must be turning in a circle.
+const LOOKS_AT_ONCE: usize = 1_000_000;
+
+/// How the standard behaviours conduct themselves.
+#[derive(Clone, Debug)]
+pub struct Conduct {
+    /// Latencies, nodes and start-up times follow from it.
+    pub seed: u64,
+    /// How long a Pod takes to run when nothing says otherwise.
+    pub start_up: SignedDuration,
+}
+
+struct Slot {
+    behaviour: Box<dyn Behaviour>,
+    /// Milliseconds from a change to the look.
+    latency: RangeInclusive<i64>,
+}
+
+/// Behaviours on a server, with the queue of what they have to look at.
+pub struct Driver {
+    server: Arc<Server>,
+    slots: Vec<Slot>,
+    /// Everything up to this revision has been heard.
+    cursor: u64,
+    queue: BTreeSet<(Timestamp, usize, Key)>,
+    due: BTreeMap<(usize, Key), Timestamp>,
+    failures: BTreeMap<(usize, Key), u32>,
+    rng: fastrand::Rng,
+    /// Only there so that tests can count: looks taken so far.
+    looks: u64,
+}
+
+impl Driver {
+    /// Nothing runs yet.
+    pub fn new(server: Arc<Server>, seed: u64) -> Self {
+        Self {
+            server,
+            slots: Vec::new(),
+            cursor: 0,
+            queue: BTreeSet::new(),
+            due: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            rng: fastrand::Rng::with_seed(seed),
+            looks: 0,
+        }
+    }
+
+    /// Everything that runs behind a cluster of native kinds.
+    pub fn standard(server: Arc<Server>, conduct: &Conduct) -> Self {
+        Self::new(server, conduct.seed)
+            .with(Definitions, 5..=20)
+            .with(Scheduler, 2..=10)
+            .with(Kubelets::new(conduct.start_up, conduct.seed), 2..=10)
+            .with(Claims, 10..=50)
+            .with(StatefulSets, 10..=40)
+            .with(Budgets, 10..=40)
+            .with(Nodes, 10..=50)
+            .with(Garbage::default(), 20..=80)
+            .with(Namespaces, 20..=80)
+    }
+
+    /// Adds a behaviour that looks some milliseconds after a change.
+    #[must_use]
+    pub fn with(
+        mut self,
+        behaviour: impl Behaviour + 'static,
+        latency: RangeInclusive<i64>,
+    ) -> Self {
+        self.slots.push(Slot { behaviour: Box::new(behaviour), latency });
+        self
+    }
+
+    /// Takes every look that is due, and those that follow from them at the same instant.
+    pub fn run_due(&mut self, now: Timestamp) {
+        self.hear(now);
+        for _ in 0..LOOKS_AT_ONCE {
+            let Some((due, _, _)) = self.queue.first() else { return };
+            if *due > now {
+                return;
+            }
+            let (_, slot, key) = self.queue.pop_first().expect("it was there a line ago");
+            self.due.remove(&(slot, key.clone()));
+            self.look(slot, key, now);
+            self.hear(now);
+        }
+        panic!("behaviours keep each other busy at {now}: {:?}", self.queue.first());
+    }
+
+    /// When the next look is due.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.queue.first().map(|(due, _, _)| *due)
+    }
+
+    /// How many looks have been taken.
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    /// Runs for ever, on tokio's paused clock as on the real one.
+    pub async fn drive(mut self, clock: Clock) {
+        let changed = self.server.changed();
+        loop {
+            self.run_due(clock());
+            let notified = changed.notified();
+            tokio::pin!(notified);
+            // Listens before the last look at the log: nothing falls in between.
+            notified.as_mut().enable();
+            if self.hear(clock()) {
+                continue;
+            }
+            let Some(due) = self.next_due() else {
+                notified.await;
+                continue;
+            };
+            let wait = due.duration_since(clock()).unsigned_abs();
+            if due <= clock() {
+                continue;
+            }
+            tokio::select! {
+                biased;
+                () = &mut notified => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Takes in what has changed since, and says whether anything had.
+    fn hear(&mut self, now: Timestamp) -> bool {
+        let (mut changes, cursor) = self.server.changes_since(self.cursor);
+        if cursor == self.cursor {
+            return false;
+        }
+        // Each revision is one change: fewer means that the log has been cut behind our back.
+        let expected = cursor - self.cursor.max(1);
+        if changes.len() as u64 != expected {
+            changes = self.everything();
+        }
+        self.cursor = cursor;
+        let mut dirty = Vec::new();
+        {
+            let view = self.server.view();
+            for change in &changes {
+                for (i, slot) in self.slots.iter().enumerate() {
+                    let keys = slot.behaviour.concerns(&*view, change);
+                    dirty.extend(keys.into_iter().map(|key| (i, key)));
+                }
+            }
+        }
+        for (slot, key) in dirty {
+            let latency = self.rng.i64(self.slots[slot].latency.clone());
+            self.enqueue(slot, key, after(now, latency));
+        }
+        true
+    }
+
+    fn everything(&self) -> Vec<Change> {
+        let inner = self.server.lock();
+        let mut all = Vec::new();
+        let collections: BTreeSet<_> =
+            inner.registry.iter().map(|kind| kind.collection()).collect();
+        for collection in collections {
+            all.extend(inner.store.list_after(&collection, None, None).map(|object| Change {
+                key: Key::of(collection.clone(), object),
+                before: None,
+                after: Some(object.clone()),
+            }));
+        }
+        all
+    }
+
+    /// A key waits once for each behaviour, for the earliest of its reasons.
+    fn enqueue(&mut self, slot: usize, key: Key, at: Timestamp) {
+        match self.due.get_mut(&(slot, key.clone())) {
+            Some(known) if *known <= at => return,
+            Some(known) => {
+                self.queue.remove(&(*known, slot, key.clone()));
+                *known = at;
+            }
+            None => {
+                self.due.insert((slot, key.clone()), at);
+            }
+        }
+        self.queue.insert((at, slot, key));
+    }
+
+    fn look(&mut self, slot: usize, key: Key, now: Timestamp) {
+        self.looks += 1;
+        let behaviour = &self.slots[slot].behaviour;
+        let step = {
+            let view = self.server.view();
+            behaviour.step(&*view, &key, now, &mut self.rng)
+        };
+        let actor = behaviour.name();
+        let failed = step.writes.into_iter().find_map(|write| {
+            self.server.commit(write, actor, now).err().filter(|error| !harmless(error))
+        });
+        if let Some(error) = failed {
+            let failures = self.failures.entry((slot, key.clone())).or_default();
+            let wait = (RETRY << (*failures).min(20)).min(RETRY_LIMIT);
+            *failures += 1;
+            tracing::debug!(actor, name = key.name, %error, "a write failed, will be tried again");
+            self.enqueue(slot, key.clone(), after(now, wait));
+        } else {
+            self.failures.remove(&(slot, key.clone()));
+        }
+        if let Some(wake) = step.wake {
+            self.enqueue(slot, key, round_up(wake.max(now)));
+        }
+    }
+}
+
+/// What is gone already need not be deleted: the rest of the step goes on.
+fn harmless(error: &ApiError) -> bool {
+    error.code == 404
+}
+
+/// tokio's timers have millisecond grain, so all due times have too.
+fn round_up(at: Timestamp) -> Timestamp {
+    let nanos = at.as_nanosecond();
+    let millis = nanos.div_euclid(1_000_000) + i128::from(nanos.rem_euclid(1_000_000) > 0);
+    Timestamp::from_nanosecond(millis * 1_000_000).unwrap_or(at)
+}
+
+fn after(now: Timestamp, millis: i64) -> Timestamp {
+    let at = now.checked_add(SignedDuration::from_millis(millis)).unwrap_or(Timestamp::MAX);
+    round_up(at)
+}
+
+#[cfg(test)]
+mod tests;
