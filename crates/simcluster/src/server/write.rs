@@ -245,7 +245,8 @@ impl Inner {
         let causes = match &before {
             None => conform::validate(&kind, after),
             Some(before) => {
-                if kind.counts_generations() && meta::spec_changed(&kind, before, after) {
+                let counted = kind.counts_generations() && attempt.part != Part::Binding;
+                if counted && meta::spec_changed(&kind, before, after) {
                     after["metadata"]["generation"] = json!(object::generation(before) + 1);
                 }
                 let part = (attempt.part == Part::Status).then_some("status");
@@ -260,7 +261,8 @@ impl Inner {
             }
             return Err(ApiError::invalid(&named, object::name(after), causes));
         }
-        if !attempt.tracked {
+        // A binding goes past the registry: nobody owns the node's name.
+        if !attempt.tracked && attempt.part != Part::Binding {
             let writer = Writer {
                 manager: &options.manager,
                 api_version: &kind.api_version(),

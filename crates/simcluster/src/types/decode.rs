@@ -56,6 +56,9 @@ pub fn decode(ty: &'static Type, object: &mut Value) -> Result<Vec<String>, Deco
     Ok(reader.unknown)
 }
 
+/// A time that a condition shows as null when it has none.
+const PROBE_TIME: &str = "lastProbeTime";
+
 struct Reader {
     unknown: Vec<String>,
     /// Where we are, with indices, as unknown fields are named.
@@ -81,7 +84,9 @@ impl Reader {
             };
             let Some(value) = map.get_mut(&key) else { continue };
             if value.is_null() {
-                map.remove(&key);
+                if key != PROBE_TIME {
+                    map.remove(&key);
+                }
                 continue;
             }
             let segment = self.strict.last().map_or(key.clone(), |_| format!(".{key}"));
@@ -105,6 +110,9 @@ impl Reader {
             if goes {
                 map.remove(&key);
             }
+        }
+        if ty.fields.contains_key(PROBE_TIME) {
+            map.entry(PROBE_TIME).or_insert(Value::Null);
         }
         Ok(())
     }
