@@ -16,7 +16,7 @@ pub fn matches(live: &Value, desired: &Value) -> bool {
 
 /// Paths of the fields that are asked for and are absent or different in the live object.
 ///
-/// Equal are: null, absent and empty; quantities of the same amount (under `limits`, `requests`,
+/// Equal are: null, absent and empty (and zero where it is absent); quantities of the same amount (under `limits`, `requests`,
 /// `sizeLimit`, `divisor`); a protocol of TCP and none. A number and a string of digits are not.
 pub fn drift(live: &Value, desired: &Value) -> Vec<String> {
     let mut paths = Vec::new();
@@ -30,7 +30,7 @@ pub fn drift(live: &Value, desired: &Value) -> Vec<String> {
 
 fn compare(live: Option<&Value>, desired: &Value, path: &str, amount: bool, out: &mut Vec<String>) {
     let live = live.unwrap_or(&Value::Null);
-    if is_empty(live) && is_empty(desired) {
+    if is_empty(live) && (is_empty(desired) || (live.is_null() && is_zero(desired))) {
         return;
     }
     match (live, desired) {
@@ -62,6 +62,18 @@ fn lists(live: &[Value], desired: &[Value], path: &str, out: &mut Vec<String>) {
             }
         }
         return;
+    }
+    // Constraints, tolerations and the like: a webhook may have put its own between ours.
+    if desired.iter().all(Value::is_object) {
+        let mut rest = live.iter();
+        let covers = |found: &Value, wanted: &Value| {
+            let mut paths = Vec::new();
+            compare(Some(found), wanted, path, false, &mut paths);
+            paths.is_empty()
+        };
+        if desired.iter().all(|wanted| rest.any(|found| covers(found, wanted))) {
+            return;
+        }
     }
     if live.len() != desired.len() {
         out.push(path.to_owned());
@@ -99,8 +111,7 @@ fn by_key<'a>(items: &'a [Value], keys: &[&str]) -> Option<Vec<(String, &'a Valu
     Some(found)
 }
 
-/// What Go's `omitempty` leaves out. Zero and false are not among them: where a field is a pointer,
-/// they differ from absence.
+/// What Go's `omitempty` leaves out, whether or not the field is a pointer.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -109,6 +120,12 @@ fn is_empty(value: &Value) -> bool {
         Value::Object(map) => map.values().all(is_empty),
         _ => false,
     }
+}
+
+/// What Go's `omitempty` leaves out where the field is no pointer: `hostNetwork: false` is stored as
+/// nothing. Where it is a pointer it is stored, and so is never compared with nothing.
+fn is_zero(value: &Value) -> bool {
+    *value == Value::Bool(false) || value.as_f64() == Some(0.0)
 }
 
 fn same_scalar(live: &Value, desired: &Value) -> bool {
@@ -151,11 +168,12 @@ mod tests {
     fn a_different_or_missing_field_is_drift_and_named() {
         let image = |image: &str| json!({"template": {"spec": {"containers": [{"name": "app", "image": image}]}}});
         check(&image("a:1"), &image("a:2"), &["spec.template.spec.containers[app].image"]);
-        check(&json!({}), &json!({"replicas": 0}), &["spec.replicas"]);
+        check(&json!({"replicas": 1}), &json!({"replicas": 0}), &["spec.replicas"]);
+        check(&json!({}), &json!({"replicas": 1}), &["spec.replicas"]);
         check(&json!({"replicas": 1}), &json!({"replicas": 2}), &["spec.replicas"]);
         check(&json!({"a": {"b": 1}}), &json!({"a": "b"}), &["spec.a"]);
         check(&json!({"a": "b"}), &json!({"a": {"b": 1}}), &["spec.a"]);
-        check(&json!({}), &json!({"hostNetwork": false}), &["spec.hostNetwork"]);
+        check(&json!({"tty": true}), &json!({"tty": false}), &["spec.tty"]);
     }
 
     #[test]
@@ -164,6 +182,26 @@ mod tests {
         check(&json!({"a": {}, "b": []}), &json!({"a": null}), &[]);
         // Not so inside lists: an entry that is asked for and absent is missing.
         check(&json!({"l": [{"name": "a"}]}), &json!({"l": [{"name": "b"}]}), &["spec.l[b].name"]);
+    }
+
+    #[test]
+    fn zero_and_false_are_stored_as_nothing() {
+        check(&json!({}), &json!({"hostNetwork": false, "minReadySeconds": 0}), &[]);
+    }
+
+    #[test]
+    fn a_constraint_that_another_put_between_ours_is_no_drift() {
+        let list = |keys: &[&str]| {
+            let items: Vec<Value> = keys.iter().map(|key| json!({"key": key})).collect();
+            json!({"tolerations": items})
+        };
+        check(&list(&["a", "x", "b"]), &list(&["a", "b"]), &[]);
+        check(
+            &list(&["b", "a"]),
+            &list(&["a", "b"]),
+            &["spec.tolerations[0].key", "spec.tolerations[1].key"],
+        );
+        check(&list(&["a"]), &list(&["a", "b"]), &["spec.tolerations"]);
     }
 
     #[test]

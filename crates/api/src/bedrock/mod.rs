@@ -1,5 +1,10 @@
 //! The group `bedrock.operator.slack.com`: `StatefulsetRollout`.
 
+use std::sync::LazyLock;
+
+use kube::CustomResourceExt;
+use serde_json::Value;
+
 pub mod convert;
 pub mod desired;
 pub mod matches;
@@ -29,11 +34,10 @@ pub use validate::{Capabilities, denies, immutable_changes, validate};
 pub use version::{PodVersion, image_version, pod_version};
 
 /// The schema of the only version, as JSON.
-pub(crate) fn crd_schema() -> serde_json::Value {
-    let crd = <StatefulsetRollout as kube::CustomResourceExt>::crd();
-    let schema = crd.spec.versions.into_iter().next().and_then(|version| version.schema);
-    schema
-        .and_then(|schema| schema.open_api_v3_schema)
-        .and_then(|schema| serde_json::to_value(schema).ok())
-        .unwrap_or_default()
+pub(crate) fn crd_schema() -> &'static Value {
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let crd = serde_json::to_value(StatefulsetRollout::crd()).expect("a CRD is JSON");
+        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
+    });
+    &SCHEMA
 }

@@ -33,7 +33,7 @@ const TEMPLATE: &str = "spec.statefulset.spec.template";
 ///
 /// Takes raw JSON, so that a manifest of the wrong shape gets an answer too.
 pub fn validate(rollout: &Value, capabilities: &Capabilities) -> Vec<Finding> {
-    let mut findings = structural::check(rollout, &super::crd_schema());
+    let mut findings = structural::check(rollout, super::crd_schema());
     kind(rollout, &mut findings);
     names(rollout, &mut findings);
     strategy(rollout, &mut findings);
