@@ -167,17 +167,15 @@ impl<'a> Account<'a> {
         })
     }
 
-    /// The revision that most of the standing Pods run, `prefer` where several tie.
-    pub fn majority(&self, prefer: &str) -> Option<String> {
+    /// The revision that most of the Pods run that are not at `update`; of several with as many
+    /// Pods, `before`. `None` when all are at `update`.
+    pub fn stable(&self, update: &str, before: &str) -> Option<&'a str> {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-        for pod in self.slots.iter().filter_map(|slot| slot.pod) {
+        let pods = self.slots.iter().filter_map(|slot| slot.pod);
+        for pod in pods.filter(|pod| pod.revision != update) {
             *counts.entry(&pod.revision).or_default() += 1;
         }
-        let most = counts.values().max().copied()?;
-        let mut best = counts.iter().filter(|(_, n)| **n == most).map(|(revision, _)| *revision);
-        let first = best.next()?;
-        let chosen = if best.any(|r| r == prefer) { prefer } else { first };
-        Some(chosen.to_owned())
+        counts.into_iter().max_by_key(|(name, pods)| (*pods, *name == before)).map(|(name, _)| name)
     }
 }
 

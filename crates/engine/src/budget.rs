@@ -75,12 +75,30 @@ fn outside(world: &World, now: Timestamp) -> Option<Hold> {
             format!("the API server is busy and asked to be left alone until {until}"),
         ));
     }
+    unseen(world)
+}
+
+/// Why service discovery does not say which Pods are good, where it is asked.
+pub(crate) fn unseen(world: &World) -> Option<Hold> {
     match &world.discovery {
         Discovery::Unreachable { message, .. } => Some(Hold::new(
             Reason::DiscoveryUnreachable,
             format!("service discovery cannot be reached, so no further Pod is moved: {message}"),
         )),
-        _ => None,
+        Discovery::Read { services, .. } => {
+            let gone = |name: &&String| {
+                !services.contains(name) && world.status.consul_services.contains(name)
+            };
+            let name = world.rollout.services.iter().find(gone)?;
+            Some(Hold::new(
+                Reason::ServiceVanished,
+                format!(
+                    "service {name} was there in this rollout and has vanished from service discovery, so \
+                     no further Pod is moved; bring it back, or take it out of serviceDiscovery.serviceNames"
+                ),
+            ))
+        }
+        Discovery::NotAsked | Discovery::NotConfigured => None,
     }
 }
 

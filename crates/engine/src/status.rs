@@ -96,6 +96,8 @@ pub enum Reason {
     ApiServerBusy,
     /// Service discovery cannot be reached.
     DiscoveryUnreachable,
+    /// A service that was seen in this rollout is gone from service discovery.
+    ServiceVanished,
     /// Another rollout owns the StatefulSet.
     OwnedByAnother,
     /// Pods are at several revisions, so no partition can hold them.
@@ -120,6 +122,7 @@ impl Reason {
                 | Self::EvictionRefused
                 | Self::ApiServerBusy
                 | Self::DiscoveryUnreachable
+                | Self::ServiceVanished
                 | Self::OwnedByAnother
                 | Self::CannotHold
                 | Self::CannotWriteStatefulSet
@@ -157,7 +160,7 @@ pub struct Status {
     pub last_callback_stage: String,
     /// `buildMetadata`.
     pub build: Build,
-    /// `consulServices`.
+    /// `consulServices`: the named services that exist, or existed since this rollout began.
     pub consul_services: Vec<String>,
     /// `statefulsetName`; empty while there is none.
     pub workload_name: String,

@@ -329,7 +329,7 @@ reasons! {
     WaitingForInterval PauseRequested LeakFound HoldLost Completed ProgressDeadlineExceeded
     StatefulSetDeleted InvalidStatefulSet CannotWriteStatefulSet BudgetExhausted BudgetNeverAllows
     BudgetNotReady AmbiguousBudget UnhealthyPodsHoldBudget EvictionRefused ApiServerBusy
-    DiscoveryUnreachable OwnedByAnother CannotHold
+    DiscoveryUnreachable ServiceVanished OwnedByAnother CannotHold
 }
 
 fn reason(name: &str) -> Option<inner::Reason> {

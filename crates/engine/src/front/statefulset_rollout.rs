@@ -42,25 +42,26 @@ fn begin(world: &World, now: Timestamp) -> Option<World> {
         return None;
     }
     let mut renewed = world.clone();
-    let stable = stable_revision(world, now);
     let status = &mut renewed.status;
     let asked = first || template || identity || percent || recreate;
     if asked || status.phase.is_some_and(|phase| phase == Phase::Done) {
         status.phase = Some(Phase::Pending);
         status.reason_code = None;
     }
-    if template
-        || first
-        || (foreign && !status.stable_revision.is_empty() && !template_known(status, world))
-    {
-        status.stable_revision = stable;
+    if asked && one_revision(world, &status.update_revision) {
+        status.stable_revision.clone_from(&status.update_revision);
     }
-    if template || identity {
+    if asked && world.workload.is_none() {
+        // Whatever was there is not missed: it is to be created.
+        status.workload_name.clear();
+    }
+    if identity {
         for row in &mut status.pods {
             row.leaked = false;
         }
     }
     status.deleted = false;
+    status.consul_services.clear();
     status.desired_hash.clone_from(&rollout.desired_hash);
     status.identity.clone_from(&rollout.identity);
     status.percent_requested = Some(rollout.percent.get());
@@ -71,22 +72,9 @@ fn begin(world: &World, now: Timestamp) -> Option<World> {
     Some(renewed)
 }
 
-/// Whether the new update revision is the one that our own apply was about to make: then the stable
-/// revision was settled when the template arrived.
-fn template_known(status: &Status, world: &World) -> bool {
-    let applied = world.outcome.applied.as_ref().or(status.applied.as_ref());
-    applied.is_some_and(|applied| {
-        applied.hash == status.desired_hash
-            && world.workload.as_ref().is_some_and(|w| w.generation == applied.generation)
-    })
-}
-
-fn stable_revision(world: &World, now: Timestamp) -> String {
-    let Some(workload) = &world.workload else { return String::new() };
-    let account = Account::take(world, workload, now);
-    account
-        .majority(&world.status.stable_revision)
-        .unwrap_or_else(|| workload.update_revision.clone())
+/// Whether all Pods run this revision: what came before it is no longer stable.
+fn one_revision(world: &World, revision: &str) -> bool {
+    !world.pods.is_empty() && world.pods.iter().all(|pod| pod.revision == revision)
 }
 
 /// Where a rollout stands after one look.
@@ -121,6 +109,8 @@ fn step(world: &World, now: Timestamp) -> Decision {
     }
     announce(&mut status, world, standing.action.as_ref(), now);
     status.paused = standing.phase == Phase::Paused;
+    let given_up = standing.phase == Phase::Failed;
+    status.deleted = given_up && standing.hold.reason == Reason::StatefulSetDeleted;
     status.phase = Some(standing.phase);
     status.reason.clone_from(&standing.hold.message);
     status.reason_code = Some(standing.hold.reason);
@@ -142,7 +132,12 @@ fn describe_world(
     status.observed_generation = rollout.generation;
     status.build.clone_from(&rollout.build);
     status.consul_services = match &world.discovery {
-        Discovery::Read { services, .. } => services.clone(),
+        // One that was seen in this rollout stays listed, so that it is missed when it vanishes.
+        Discovery::Read { services, .. } => {
+            let seen = &world.status.consul_services;
+            let listed = |name: &&String| services.contains(name) || seen.contains(name);
+            rollout.services.iter().filter(listed).cloned().collect()
+        }
         Discovery::Unreachable { .. } => world.status.consul_services.clone(),
         Discovery::NotAsked | Discovery::NotConfigured => Vec::new(),
     };
@@ -177,12 +172,13 @@ fn describe_world(
     if workload.observed_generation < workload.generation {
         return;
     }
-    status.update_revision.clone_from(&workload.update_revision);
-    if status.stable_revision.is_empty() {
+    if status.stable_revision.is_empty() || status.update_revision != workload.update_revision {
         status.stable_revision = account
-            .majority(&workload.update_revision)
-            .unwrap_or_else(|| workload.update_revision.clone());
+            .stable(&workload.update_revision, &status.update_revision)
+            .unwrap_or(&workload.update_revision)
+            .to_owned();
     }
+    status.update_revision.clone_from(&workload.update_revision);
     status.updated_replicas = account.updated();
     status.leaked_replicas = match rollout.version_leak {
         VersionLeak::Ignore => 0,
@@ -348,6 +344,10 @@ fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Standing {
                 rollout.namespace, rollout.workload_name
             );
             return Standing::act(Hold::new(Reason::Settling, message), action);
+        }
+        // What cannot be seen is not yet true.
+        if let Some(hold) = budget::unseen(world).filter(|_| account.moved() > 0) {
+            return Standing::new(Phase::InProgress, hold);
         }
         return Standing::new(Phase::Done, completed(account, rollout.percent));
     }

@@ -113,11 +113,13 @@ impl Scene<'_> {
 
     /// What the last batch met, when it is worth waiting for.
     fn refusal(&self) -> Option<Hold> {
-        let (uid, refusal) = self.world.outcome.refused.iter().find(|(uid, refusal)| {
-            !matches!(refusal, Refusal::Gone | Refusal::NotTried)
-                && self.world.pods.iter().any(|pod| pod.uid == **uid)
-        })?;
-        let name = self.world.pods.iter().find(|pod| pod.uid == *uid)?.name.as_str();
+        let refused = |pod: &'_ Pod| {
+            let refusal = self.world.outcome.refused.get(&pod.uid)?;
+            let trivial = matches!(refusal, Refusal::Gone | Refusal::NotTried);
+            (!trivial && !self.is_deleted_next(pod)).then_some(refusal)
+        };
+        let (name, refusal) =
+            self.world.pods.iter().find_map(|pod| Some((pod.name.as_str(), refused(pod)?)))?;
         let (reason, words) = match refusal {
             Refusal::Budget(words) => (Reason::BudgetExhausted, words.as_str()),
             Refusal::AmbiguousBudget(words) => (Reason::AmbiguousBudget, words.as_str()),
@@ -129,6 +131,13 @@ impl Scene<'_> {
         let again = acted.checked_add(self.pause_after_refusal()).ok()?;
         (again > self.now)
             .then(|| Hold::new(reason, format!("the eviction of Pod {name} was refused: {words}")))
+    }
+
+    /// Whether the answer to the refusal is a guarded delete, which needs no waiting.
+    fn is_deleted_next(&self, pod: &Pod) -> bool {
+        self.world.rollout.unhealthy_pods == UnhealthyPods::Replace
+            && pod.ready_since.is_none()
+            && refused_by_budget(self.world, pod)
     }
 
     /// A refusal is answered by waiting, not by asking again at once.
@@ -164,23 +173,17 @@ enum Unready {
 }
 
 fn unready(world: &World, pod: &Pod) -> Unready {
-    let refused = matches!(
-        world.outcome.refused.get(&pod.uid),
-        Some(Refusal::Budget(_) | Refusal::AmbiguousBudget(_))
-    );
-    let allowed = budget::unready_may_go(world, pod);
-    let hold = match allowed {
-        Ok(()) if !refused => return Unready::Evict,
-        Ok(()) => Hold::new(
-            Reason::UnhealthyPodsHoldBudget,
-            format!("the eviction of Pod {}, which is not ready, was refused", pod.name),
-        ),
-        Err(hold) => hold,
-    };
-    match world.rollout.unhealthy_pods {
-        UnhealthyPods::Replace => Unready::Delete,
-        UnhealthyPods::Report => Unready::Held(hold),
+    match (budget::unready_may_go(world, pod), world.rollout.unhealthy_pods) {
+        (Ok(()), UnhealthyPods::Replace) if refused_by_budget(world, pod) => Unready::Delete,
+        (Ok(()), _) => Unready::Evict,
+        (Err(_), UnhealthyPods::Replace) => Unready::Delete,
+        (Err(hold), UnhealthyPods::Report) => Unready::Held(hold),
     }
+}
+
+fn refused_by_budget(world: &World, pod: &Pod) -> bool {
+    let refusal = world.outcome.refused.get(&pod.uid);
+    matches!(refusal, Some(Refusal::Budget(_) | Refusal::AmbiguousBudget(_)))
 }
 
 /// What a choice of Pods comes to: evictions first, then guarded deletes, else the reason.
@@ -198,6 +201,10 @@ fn batch(
         return Move::Act(Action::Delete { pods: delete });
     }
     match hold {
+        // Pods of ours that do not come up use up the budget themselves.
+        Some(hold) if hold.reason == Reason::UnhealthyPodsHoldBudget && account.awaited() > 0 => {
+            Move::Wait(budget::waiting(account))
+        }
         Some(hold) => Move::Wait(hold),
         None if account.awaited() > 0 => Move::Wait(budget::waiting(account)),
         None => Move::Rest,

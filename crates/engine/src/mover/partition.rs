@@ -37,11 +37,10 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
         .iter()
         .all(|slot| slot.pod.is_none_or(|pod| pod.revision == workload.update_revision));
     let rolling = matches!(workload.strategy, Strategy::RollingUpdate { .. });
-    let settled = rolling && workload.current_revision == workload.update_revision && one_revision;
-    let holds_already = rolling
-        && !world.status.stable_revision.is_empty()
-        && workload.current_revision == world.status.stable_revision;
-    if settled || holds_already {
+    // Under OnDelete `currentRevision` may be months old: what it holds has to be alive.
+    let alive = account.slots.is_empty()
+        || world.pods.iter().any(|pod| pod.revision == workload.current_revision);
+    if rolling && alive {
         return Hand::Apply(held);
     }
     let zero = Strategy::RollingUpdate { partition: 0 };

@@ -1,0 +1,48 @@
+//! Which Pods go first.
+
+use engine::world::{PodManagement, VersionLeak};
+
+use crate::fixture::{check, uid, world};
+
+#[test]
+fn the_highest_ordinal_goes_first() {
+    check(&world().budget(2), "InProgress Evicting: evict 3 2");
+    check(&world().budget(4), "InProgress Evicting: evict 3 2 1 0");
+}
+
+#[test]
+fn pods_that_are_not_ready_go_before_ready_ones_and_cost_no_room() {
+    // Budget 2, one used up by the unready Pod itself: it goes, and one ready Pod beside it.
+    check(&world().budget(2).unready(0), "InProgress Evicting: evict 0 3");
+}
+
+#[test]
+fn several_pods_that_are_not_ready_go_highest_first() {
+    check(&world().budget(1).pending(0).pending(1), "InProgress Evicting: evict 1 0");
+}
+
+#[test]
+fn under_ordered_ready_the_lowest_broken_pod_goes_first_for_the_others_wait_for_it() {
+    let fixture = world()
+        .budget(2)
+        .pending(0)
+        .pending(1)
+        .with_set(|set| set.management = PodManagement::OrderedReady);
+    check(&fixture, "InProgress Evicting: evict 0");
+}
+
+#[test]
+fn what_was_announced_before_a_crash_goes_before_anything_else() {
+    let fixture = world().budget(1).with(|world| world.status.evicting.push(uid(1, "v1")));
+    check(&fixture, "InProgress Evicting: evict 1");
+}
+
+#[test]
+fn under_prevent_the_order_is_by_ordinal_alone() {
+    // Pod 0 is not ready, but opening the partition down to it would release all others.
+    check(&world().budget(2).pending(0).held(4), "InProgress Evicting: evict 3 at 3");
+    check(
+        &world().budget(2).pending(0).version_leak(VersionLeak::Report),
+        "InProgress Evicting: evict 0 3",
+    );
+}

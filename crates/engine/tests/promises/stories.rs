@@ -1,0 +1,1 @@
+//! Shrunk failures of the walks, told as tables.
