@@ -360,7 +360,9 @@ fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Standing {
         );
         return frozen(mover, scene, Hold::new(Reason::PauseRequested, message));
     }
-    let remark = budget::room(world, workload, account, scene.now).remark;
+    // How Pods are paced is of interest only while some are still to be moved.
+    let remark =
+        budget::room(world, workload, account, scene.now).remark.filter(|_| account.left() > 0);
     let remarked = |mut hold: Hold| {
         if let Some(remark) = &remark {
             hold.message = format!("{}; {remark}", hold.message);
