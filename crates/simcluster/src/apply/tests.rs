@@ -1,4 +1,5 @@
 //! Owners of fields after recorded writes.
+#![allow(clippy::needless_pass_by_value)]
 
 use serde_json::{Value, json};
 

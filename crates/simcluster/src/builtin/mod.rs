@@ -5,22 +5,107 @@ use serde_json::Value;
 use crate::error::Cause;
 use crate::kind::Kind;
 
+mod budget;
+mod causes;
+mod meta;
 pub mod names;
+mod plain;
+mod pod;
+mod quantity;
+mod workload;
+
+use causes::Causes;
+pub use causes::Causes as FieldErrors;
+use pod::set as pod_set;
 
 /// Fills in the defaults of a built-in kind.
-pub fn default(_kind: &Kind, _object: &mut Value) {}
+pub fn default(kind: &Kind, object: &mut Value) {
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Pod") => pod::default_pod(object),
+        ("", "Service") => plain::default_service(object),
+        ("", "PersistentVolumeClaim") => plain::default_claim(object),
+        ("", "Secret") => pod_set(object, "type", "Opaque"),
+        ("apps", "StatefulSet") => workload::default_statefulset(object),
+        ("apps", "Deployment") => workload::default_deployment(object),
+        ("apps", "ReplicaSet") => workload::default_replicaset(object),
+        ("apps", "DaemonSet") => workload::default_daemonset(object),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            crate::crd::default_definition(object);
+        }
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") => {
+            plain::default_webhooks(object, false);
+        }
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => {
+            plain::default_webhooks(object, true);
+        }
+        _ => {}
+    }
+}
+
+/// What the server itself adds to a new object after its owners are noted: tolerations and priority
+/// of a Pod, addresses of a Service. Nobody owns those fields.
+pub fn admit(kind: &Kind, object: &mut Value) {
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Pod") => pod::admit(object),
+        ("", "Service") => plain::allocate(object),
+        _ => {}
+    }
+}
 
 /// What is wrong with a new object, in the server's order; empty when it may be created.
-pub fn validate(_kind: &Kind, _object: &Value) -> Vec<Cause> {
-    Vec::new()
+pub fn validate(kind: &Kind, object: &Value) -> Vec<Cause> {
+    let mut out = Causes::default();
+    meta::validate(kind, object, &mut out);
+    spec(kind, object, &mut out);
+    out.into_vec()
 }
 
 /// What is wrong with a change of an existing object.
 pub fn validate_update(
-    _kind: &Kind,
-    _new: &Value,
-    _old: &Value,
-    _subresource: Option<&str>,
+    kind: &Kind,
+    new: &Value,
+    old: &Value,
+    subresource: Option<&str>,
 ) -> Vec<Cause> {
-    Vec::new()
+    let mut out = Causes::default();
+    meta::validate_update(new, old, &mut out);
+    if subresource == Some("status") {
+        return out.into_vec();
+    }
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        // The spec of a Pod that exists was valid once, and hardly any of it can change.
+        ("", "Pod") => pod::validate_update(new, old, &mut out),
+        _ => spec(kind, new, &mut out),
+    }
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("apps", "StatefulSet") => workload::update_statefulset(new, old, &mut out),
+        ("apps", "Deployment" | "ReplicaSet" | "DaemonSet") => {
+            workload::fixed_selector(new, old, &mut out);
+        }
+        ("", "ConfigMap" | "Secret") => plain::update_data(new, old, &mut out),
+        _ => {}
+    }
+    out.into_vec()
 }
+
+fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Pod") => workload::validate_pod(object, out),
+        ("", "ConfigMap" | "Secret") => plain::validate_data(object, out),
+        ("", "Service") => plain::validate_service(object, out),
+        ("apps", "StatefulSet") => workload::validate_statefulset(object, out),
+        ("apps", "Deployment") => workload::validate_other(object, "deployment", out),
+        ("apps", "ReplicaSet") => workload::validate_other(object, "deployment", out),
+        ("apps", "DaemonSet") => workload::validate_other(object, "daemonset", out),
+        ("policy", "PodDisruptionBudget") => budget::validate(object, out),
+        ("events.k8s.io", "Event") => plain::validate_event(object, out),
+        ("coordination.k8s.io", "Lease") => plain::validate_lease(object, out),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            out.extend(crate::crd::check(object));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,23 +4,50 @@ use serde_json::Value;
 
 use crate::error::Cause;
 
-/// What is wrong with a CustomResourceDefinition.
-pub fn check(_crd: &Value) -> Vec<Cause> {
-    Vec::new()
+mod accept;
+mod defaults;
+mod prune;
+mod rules;
+mod validate;
+
+pub use accept::{check, default_definition};
+pub use defaults::apply_defaults;
+pub use prune::prune;
+
+/// What is wrong with a custom object; `old` is given on updates, for transition rules and because
+/// what did not change is not held against it.
+pub fn validate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let mut causes = validate::validate(schema, object, old);
+    if !rules::any(schema) {
+        return causes;
+    }
+    let blocks = |cause: &Cause| {
+        matches!(
+            cause.reason.as_str(),
+            "FieldValueNotSupported"
+                | "FieldValueRequired"
+                | "FieldValueTooLong"
+                | "FieldValueTooMany"
+                | "FieldValueTypeInvalid"
+        )
+    };
+    if causes.iter().any(blocks) {
+        causes.push(Cause::new(
+            "FieldValueInvalid",
+            "Invalid value: null: some validation rules were not checked because the object was \
+             invalid; correct the existing errors to complete validation",
+            "<nil>",
+        ));
+    } else {
+        causes.extend(rules::evaluate(schema, object, old));
+    }
+    causes
 }
 
-/// Fills in the defaults of a CustomResourceDefinition: names, list kind, conversion, versions.
-pub fn default_definition(_crd: &mut Value) {}
-
-/// Drops what the schema does not know; returns the paths that were dropped.
-pub fn prune(_schema: &Value, _object: &mut Value) -> Vec<String> {
-    Vec::new()
+/// Joins a path and a field.
+fn join(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
 }
 
-/// Fills in the schema's defaults.
-pub fn apply_defaults(_schema: &Value, _object: &mut Value) {}
-
-/// What is wrong with a custom object; `old` is given on updates, for transition rules.
-pub fn validate(_schema: &Value, _object: &Value, _old: Option<&Value>) -> Vec<Cause> {
-    Vec::new()
-}
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,7 @@ pub fn apply(current: &Value, patch: &Value) -> Result<Value, ApiError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)]
 mod tests {
     use serde_json::json;
 

@@ -186,6 +186,7 @@ fn broken(message: String) -> ApiError {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)]
 mod tests {
     use serde_json::json;
 

@@ -1,0 +1,152 @@
+//! Kinds with little behind them: ConfigMaps, Secrets, Services, claims, webhooks, Events, Leases.
+
+use serde_json::{Map, Value, json};
+
+use super::causes::{Causes, list, text};
+use super::{names, pod_set as set};
+
+/// Defaults of a Service, but for what is allocated.
+pub(super) fn default_service(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "type", "ClusterIP");
+    set(spec, "sessionAffinity", "None");
+    if spec["type"] != "ExternalName" {
+        set(spec, "internalTrafficPolicy", "Cluster");
+    }
+    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+        set(port, "protocol", "TCP");
+        let number = port["port"].clone();
+        set(port, "targetPort", number);
+    }
+}
+
+/// What the allocator gives a new Service. The address follows from its name, so that a history
+/// replays.
+pub(super) fn allocate(object: &mut Value) {
+    let name = format!("{}/{}", crate::object::namespace(object), crate::object::name(object));
+    let spec = &mut object["spec"];
+    if spec["type"] == "ExternalName" {
+        return;
+    }
+    let hash = name.bytes().fold(5381_u32, |hash, byte| hash.wrapping_mul(33) ^ u32::from(byte));
+    set(spec, "clusterIP", format!("10.0.{}.{}", hash / 254 % 255, hash % 254 + 1));
+    let address = spec["clusterIP"].clone();
+    set(spec, "clusterIPs", vec![address]);
+    set(spec, "ipFamilies", vec!["IPv4"]);
+    set(spec, "ipFamilyPolicy", "SingleStack");
+}
+
+/// Defaults of a webhook configuration.
+pub(super) fn default_webhooks(object: &mut Value, mutating: bool) {
+    for hook in object.get_mut("webhooks").and_then(Value::as_array_mut).into_iter().flatten() {
+        set(hook, "failurePolicy", "Fail");
+        set(hook, "matchPolicy", "Equivalent");
+        set(hook, "namespaceSelector", Map::new());
+        set(hook, "objectSelector", Map::new());
+        set(hook, "timeoutSeconds", 10);
+        if mutating {
+            set(hook, "reinvocationPolicy", "Never");
+        }
+        for rule in hook.get_mut("rules").and_then(Value::as_array_mut).into_iter().flatten() {
+            set(rule, "scope", "*");
+        }
+        if let Some(service) = hook.pointer_mut("/clientConfig/service").filter(|s| s.is_object()) {
+            set(service, "port", 443);
+        }
+    }
+}
+
+/// Defaults of a claim.
+pub(super) fn default_claim(object: &mut Value) {
+    set(&mut object["spec"], "volumeMode", "Filesystem");
+}
+
+/// Keys of a ConfigMap or Secret, and that an immutable one stays as it is.
+pub(super) fn validate_data(object: &Value, out: &mut Causes) {
+    for field in ["data", "binaryData"] {
+        let keys = object[field].as_object().into_iter().flatten();
+        for (key, _) in keys {
+            out.named(format!("{field}[{key}]"), key, names::bad_config_key(key));
+        }
+    }
+}
+
+/// That an immutable ConfigMap or Secret stays as it is.
+pub(super) fn update_data(new: &Value, old: &Value, out: &mut Causes) {
+    if old["immutable"] != true {
+        return;
+    }
+    if new["immutable"] != true {
+        out.forbidden("immutable", "field is immutable when `immutable` is set");
+    }
+    for field in ["data", "binaryData"] {
+        if new[field] != old[field] {
+            out.forbidden(field, "field is immutable when `immutable` is set");
+        }
+    }
+}
+
+/// Ports of a Service.
+pub(super) fn validate_service(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    let ports = list(spec, "ports");
+    if ports.is_empty() && spec["clusterIP"] != "None" && spec["type"] != "ExternalName" {
+        out.required("spec.ports", "");
+    }
+    for (index, port) in ports.iter().enumerate() {
+        let path = format!("spec.ports[{index}]");
+        if ports.len() > 1 && text(port, "name").is_empty() {
+            out.required(format!("{path}.name"), "");
+        }
+        if !port["port"].as_i64().is_some_and(|number| (1..=65535).contains(&number)) {
+            let given = if port["port"].is_null() { json!(0) } else { port["port"].clone() };
+            out.invalid(format!("{path}.port"), &given, "must be between 1 and 65535, inclusive");
+        }
+    }
+    let kind = text(spec, "type");
+    if !matches!(kind, "ClusterIP" | "ExternalName" | "LoadBalancer" | "NodePort") {
+        let known = &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+        out.not_supported("spec.type", &spec["type"], known);
+    }
+}
+
+/// An Event of the new group.
+pub(super) fn validate_event(object: &Value, out: &mut Causes) {
+    let namespace = crate::object::namespace(object);
+    let about = text(&object["regarding"], "namespace");
+    if about != namespace && !(about.is_empty() && namespace == "default") {
+        let why = "does not match event.namespace";
+        out.invalid("involvedObject.namespace", &json!(about), why);
+    }
+    if object["eventTime"].is_null() {
+        out.required("eventTime", "");
+    } else {
+        for (field, name) in [
+            ("reportingController", "reportingController"),
+            ("reportingInstance", "reportingInstance"),
+            ("action", "action"),
+            ("reason", "reason"),
+        ] {
+            if text(object, field).is_empty() {
+                out.required(name, "");
+            }
+        }
+    }
+    let kind = text(object, "type");
+    if !matches!(kind, "Normal" | "Warning") {
+        out.invalid("type", &json!(kind), &format!("has invalid value: {kind}"));
+    }
+}
+
+/// The spec of a Lease.
+pub(super) fn validate_lease(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    if spec["leaseDurationSeconds"].as_i64().is_some_and(|seconds| seconds <= 0) {
+        let why = "must be greater than 0";
+        out.invalid("spec.leaseDurationSeconds", &spec["leaseDurationSeconds"], why);
+    }
+    out.not_negative("spec.leaseTransitions", &spec["leaseTransitions"]);
+    if spec["holderIdentity"] == "" {
+        out.invalid("spec.holderIdentity", &json!(""), "must not be empty");
+    }
+}

@@ -1,0 +1,11 @@
+//! Pods and Pod templates.
+
+mod container;
+mod defaults;
+mod update;
+mod validate;
+
+pub(in crate::builtin) use defaults::set;
+pub(super) use defaults::{admit, default_pod, default_template};
+pub(super) use update::validate_update;
+pub(super) use validate::{validate_spec, validate_template};

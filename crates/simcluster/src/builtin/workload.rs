@@ -1,0 +1,249 @@
+//! StatefulSets, Deployments, ReplicaSets and DaemonSets.
+
+use serde_json::{Map, Value, json};
+
+use super::causes::{Causes, list, text};
+use super::pod::{default_template, validate_template};
+use super::{meta, pod};
+use crate::selector::LabelSelector;
+
+use super::pod_set as set;
+
+/// Defaults of a StatefulSet.
+pub(super) fn default_statefulset(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "podManagementPolicy", "OrderedReady");
+    set(spec, "updateStrategy", Map::new());
+    set(&mut spec["updateStrategy"], "type", "RollingUpdate");
+    if spec["updateStrategy"]["type"] == "RollingUpdate" {
+        set(&mut spec["updateStrategy"], "rollingUpdate", Map::new());
+        let rolling = &mut spec["updateStrategy"]["rollingUpdate"];
+        set(rolling, "partition", 0);
+        // The gate is off in 1.36: the field is dropped without a word.
+        if let Some(map) = rolling.as_object_mut() {
+            map.remove("maxUnavailable");
+        }
+    }
+    set(spec, "replicas", 1);
+    set(spec, "revisionHistoryLimit", 10);
+    set(spec, "persistentVolumeClaimRetentionPolicy", Map::new());
+    let retention = &mut spec["persistentVolumeClaimRetentionPolicy"];
+    set(retention, "whenDeleted", "Retain");
+    set(retention, "whenScaled", "Retain");
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+    for claim in
+        spec.get_mut("volumeClaimTemplates").and_then(Value::as_array_mut).into_iter().flatten()
+    {
+        set(claim, "apiVersion", "v1");
+        set(claim, "kind", "PersistentVolumeClaim");
+        set(&mut claim["spec"], "volumeMode", "Filesystem");
+        set(&mut claim["status"], "phase", "Pending");
+    }
+}
+
+/// Defaults of a Deployment.
+pub(super) fn default_deployment(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "replicas", 1);
+    set(spec, "strategy", Map::new());
+    set(&mut spec["strategy"], "type", "RollingUpdate");
+    if spec["strategy"]["type"] == "RollingUpdate" {
+        set(&mut spec["strategy"], "rollingUpdate", Map::new());
+        set(&mut spec["strategy"]["rollingUpdate"], "maxUnavailable", "25%");
+        set(&mut spec["strategy"]["rollingUpdate"], "maxSurge", "25%");
+    }
+    set(spec, "revisionHistoryLimit", 10);
+    set(spec, "progressDeadlineSeconds", 600);
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+}
+
+/// Defaults of a ReplicaSet.
+pub(super) fn default_replicaset(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "replicas", 1);
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+}
+
+/// Defaults of a DaemonSet.
+pub(super) fn default_daemonset(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "updateStrategy", Map::new());
+    set(&mut spec["updateStrategy"], "type", "RollingUpdate");
+    if spec["updateStrategy"]["type"] == "RollingUpdate" {
+        set(&mut spec["updateStrategy"], "rollingUpdate", Map::new());
+        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxUnavailable", 1);
+        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxSurge", 0);
+    }
+    set(spec, "revisionHistoryLimit", 10);
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+}
+
+/// The spec of a StatefulSet.
+pub(super) fn validate_statefulset(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    match text(spec, "podManagementPolicy") {
+        "" => out.required("spec.podManagementPolicy", ""),
+        "OrderedReady" | "Parallel" => {}
+        _ => out.invalid(
+            "spec.podManagementPolicy",
+            &spec["podManagementPolicy"],
+            "must be 'OrderedReady' or 'Parallel'",
+        ),
+    }
+    let strategy = &spec["updateStrategy"];
+    match text(strategy, "type") {
+        "" => out.required("spec.updateStrategy", ""),
+        "OnDelete" => {
+            if !strategy["rollingUpdate"].is_null() {
+                out.invalid(
+                    "spec.updateStrategy.rollingUpdate",
+                    &strategy["rollingUpdate"],
+                    "only allowed for updateStrategy 'RollingUpdate'",
+                );
+            }
+        }
+        "RollingUpdate" => out.not_negative(
+            "spec.updateStrategy.rollingUpdate.partition",
+            &strategy["rollingUpdate"]["partition"],
+        ),
+        _ => out.invalid("spec.updateStrategy", strategy, "must be 'RollingUpdate' or 'OnDelete'"),
+    }
+    for field in ["whenDeleted", "whenScaled"] {
+        let value = &spec["persistentVolumeClaimRetentionPolicy"][field];
+        if !value.is_null() && value != "Retain" && value != "Delete" {
+            out.not_supported(
+                format!("spec.persistentVolumeClaimRetentionPolicy.{field}"),
+                value,
+                &["Delete", "Retain"],
+            );
+        }
+    }
+    out.not_negative("spec.replicas", &spec["replicas"]);
+    out.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
+    out.not_negative("spec.ordinals.start", &spec["ordinals"]["start"]);
+    let empty = "empty selector is invalid for statefulset";
+    selector_and_template(spec, empty, out);
+    always_restarts(spec, "StatefulSet", out);
+}
+
+/// The spec of a Deployment, ReplicaSet or DaemonSet; `kind` in lower case.
+pub(super) fn validate_other(object: &Value, kind: &str, out: &mut Causes) {
+    let spec = &object["spec"];
+    for field in ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"]
+    {
+        out.not_negative(format!("spec.{field}"), &spec[field]);
+    }
+    let empty = format!("empty selector is invalid for {kind}");
+    selector_and_template(spec, &empty, out);
+    always_restarts(spec, "", out);
+    if let Some(strategy) = spec.get("strategy") {
+        match text(strategy, "type") {
+            "RollingUpdate" => {}
+            "Recreate" if strategy["rollingUpdate"].is_null() => {}
+            "Recreate" => out.forbidden(
+                "spec.strategy.rollingUpdate",
+                "may not be specified when strategy `type` is 'Recreate'",
+            ),
+            _ => out.not_supported(
+                "spec.strategy.type",
+                &strategy["type"],
+                &["Recreate", "RollingUpdate"],
+            ),
+        }
+    }
+}
+
+fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
+    let selector = &spec["selector"];
+    match selector.as_object() {
+        None => out.required("spec.selector", ""),
+        Some(map) => {
+            meta::selector(selector, "spec.selector", out);
+            if map.values().all(|part| {
+                part.as_object().is_none_or(Map::is_empty)
+                    && part.as_array().is_none_or(Vec::is_empty)
+            }) {
+                out.invalid("spec.selector", selector, empty);
+            }
+        }
+    }
+    match LabelSelector::from_object(selector) {
+        Err(_) => out.invalid("spec.selector", &json!(""), ""),
+        Ok(parsed) => {
+            let labels = &spec["template"]["metadata"]["labels"];
+            if selector.is_object() && !parsed.is_everything() && !parsed.matches(labels) {
+                let shown = if labels.is_null() { json!({}) } else { labels.clone() };
+                out.invalid(
+                    "spec.template.metadata.labels",
+                    &shown,
+                    "`selector` does not match template `labels`",
+                );
+            }
+        }
+    }
+    let claims: Vec<&str> =
+        list(spec, "volumeClaimTemplates").iter().map(crate::object::name).collect();
+    validate_template(&spec["template"], "spec.template", &claims, out);
+}
+
+fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
+    let template = &spec["template"]["spec"];
+    let policy = text(template, "restartPolicy");
+    if !policy.is_empty() && policy != "Always" {
+        let path = "spec.template.spec.restartPolicy";
+        out.not_supported(path, &template["restartPolicy"], &["Always"]);
+    }
+    if !kind.is_empty() && !template["activeDeadlineSeconds"].is_null() {
+        out.forbidden(
+            "spec.template.spec.activeDeadlineSeconds",
+            &format!("activeDeadlineSeconds in {kind} is not Supported"),
+        );
+    }
+}
+
+const MUTABLE: [&str; 7] = [
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+];
+
+/// What may be changed on an existing StatefulSet.
+pub(super) fn update_statefulset(new: &Value, old: &Value, out: &mut Causes) {
+    let fixed = |object: &Value| {
+        let mut spec = object["spec"].as_object().cloned().unwrap_or_default();
+        spec.retain(|key, _| !MUTABLE.contains(&key.as_str()));
+        spec
+    };
+    if fixed(new) != fixed(old) {
+        out.forbidden(
+            "spec",
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', \
+             'template', 'updateStrategy', 'revisionHistoryLimit', \
+             'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        );
+    }
+}
+
+/// A selector that is set once.
+pub(super) fn fixed_selector(new: &Value, old: &Value, out: &mut Causes) {
+    if new["spec"]["selector"] != old["spec"]["selector"] {
+        out.invalid("spec.selector", &new["spec"]["selector"], "field is immutable");
+    }
+}
+
+/// A Pod, for which its own module knows the rules.
+pub(super) fn validate_pod(object: &Value, out: &mut Causes) {
+    pod::validate_spec(&object["spec"], "spec", &[], out);
+}
