@@ -250,3 +250,80 @@ impl View for Store {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::PODS;
+
+    fn pod(namespace: &str, name: &str, owner: &str) -> (Key, Value) {
+        let mut object = json!({"metadata": {"namespace": namespace, "name": name}});
+        if !owner.is_empty() {
+            object["metadata"]["ownerReferences"] = json!([{"uid": owner, "controller": true}]);
+        }
+        (Key::new(PODS, namespace, name), object)
+    }
+
+    fn names<'a>(objects: impl Iterator<Item = &'a Object>) -> Vec<String> {
+        objects.map(|one| format!("{}/{}", object::namespace(one), object::name(one))).collect()
+    }
+
+    fn filled(pods: &[(&str, &str, &str)]) -> Store {
+        let mut store = Store::new(3);
+        for (namespace, name, owner) in pods {
+            let (key, object) = pod(namespace, name, owner);
+            store.put(key, object);
+        }
+        store
+    }
+
+    #[test]
+    fn a_list_goes_on_after_any_place_even_one_that_is_gone() {
+        let store = filled(&[("b", "1", ""), ("a", "2", ""), ("a", "1", ""), ("b", "3", "")]);
+        let check = |namespace, after, expect: &[&str]| {
+            assert_eq!(names(store.list_after(&PODS, namespace, after)), expect, "{after:?}");
+        };
+        check(None, None, &["a/1", "a/2", "b/1", "b/3"]);
+        check(None, Some(("a", "2")), &["b/1", "b/3"]);
+        check(None, Some(("b", "2")), &["b/3"]);
+        check(Some("b"), None, &["b/1", "b/3"]);
+        check(Some("b"), Some(("b", "1")), &["b/3"]);
+        check(Some("c"), None, &[]);
+    }
+
+    #[test]
+    fn the_index_by_controller_follows_adoption_release_and_removal() {
+        let mut store = filled(&[("a", "1", "x"), ("a", "2", "x"), ("a", "3", "")]);
+        assert_eq!(names(store.controlled_by(&PODS, "x")), ["a/1", "a/2"]);
+        let (key, adopted) = pod("a", "3", "x");
+        store.put(key, adopted);
+        let (key, released) = pod("a", "1", "");
+        store.put(key, released);
+        store.remove(&Key::new(PODS, "a", "2"));
+        assert_eq!(names(store.controlled_by(&PODS, "x")), ["a/3"]);
+        assert_eq!(names(store.controlled_by(&PODS, "y")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_log_keeps_as_much_as_the_window_and_says_when_something_is_gone() {
+        let mut store = filled(&[("a", "1", ""), ("a", "2", ""), ("a", "3", ""), ("a", "4", "")]);
+        let first = store.revision() - 3;
+        let check = |store: &Store, after, expect: Option<usize>| {
+            assert_eq!(store.log_of(&PODS, after).map(|log| log.len()), expect, "after {after}");
+        };
+        check(&store, first - 1, None);
+        check(&store, first, Some(3));
+        store.compact();
+        check(&store, store.revision() - 1, None);
+        check(&store, store.revision(), Some(0));
+    }
+
+    #[test]
+    fn a_removal_is_shown_as_the_last_content_under_a_version_of_its_own() {
+        let mut store = filled(&[("a", "1", "")]);
+        let before = store.remove(&Key::new(PODS, "a", "1")).expect("it was there");
+        let log = store.log_of(&PODS, store.revision() - 1).expect("in the window");
+        assert_ne!(object::resource_version(&before), object::resource_version(&log[0].shown));
+        assert_eq!(object::resource_version(&log[0].shown), store.revision().to_string());
+    }
+}
