@@ -305,6 +305,9 @@ fn apply(world: &World, workload: &Workload, account: &Account<'_>) -> Option<St
     }
     let place = format!("{}/{}", rollout.namespace, rollout.workload_name);
     let hold = Hold::new(Reason::Applying, format!("applying the spec of StatefulSet {place}"));
+    if strategy_drifted {
+        return Some(Standing::act(hold, partition::LET_GO));
+    }
     if !prevent {
         return Some(Standing::act(hold, Action::Apply { strategy: Strategy::OnDelete }));
     }

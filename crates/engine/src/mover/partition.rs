@@ -14,6 +14,11 @@ use crate::decision::Action;
 use crate::status::Reason;
 use crate::world::{PodManagement, Strategy, Workload, World};
 
+/// Turns a RollingUpdate set to OnDelete. In a write of its own, before any apply: a server-side
+/// apply cannot take away a partition that somebody else (or the server's defaults) has set, and
+/// OnDelete beside a partition is refused. It moves no Pod.
+pub const LET_GO: Action = Action::SetStrategy { strategy: Strategy::OnDelete };
+
 /// How a new template is applied to a set that is to be held.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hand {
@@ -59,7 +64,10 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
     }
     if world.rollout.percent.is_all() {
         // Nothing needs to be held when every Pod is to move; this is also the way out of a broken set.
-        return Hand::Apply(Strategy::OnDelete);
+        return match rolling {
+            true => Hand::First(LET_GO),
+            false => Hand::Apply(Strategy::OnDelete),
+        };
     }
     Hand::Wait(Hold::new(
         Reason::CannotHold,

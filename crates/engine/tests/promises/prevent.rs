@@ -160,7 +160,7 @@ fn going_over_to_prevent_in_mid_rollout_finishes_by_eviction() {
 #[test]
 fn leaving_prevent_gives_the_strategy_back_to_on_delete() {
     let fixture = world().budget(1).held(3).updated(3).version_leak(VersionLeak::Report);
-    check(&fixture, "InProgress Applying: apply OnDelete");
+    check(&fixture, "InProgress Applying: strategy OnDelete");
 }
 
 #[test]

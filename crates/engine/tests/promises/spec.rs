@@ -200,7 +200,7 @@ fn a_drifted_strategy_is_applied_again() {
     let fixture = world().budget(2).with_set(|set| {
         set.strategy = engine::world::Strategy::RollingUpdate { partition: 0 };
     });
-    check(&fixture, "InProgress Applying: apply OnDelete");
+    check(&fixture, "InProgress Applying: strategy OnDelete");
 }
 
 #[test]
