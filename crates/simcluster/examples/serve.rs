@@ -19,6 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("http://{}", listener.local_addr()?);
     tokio::select! {
         biased;
+        () = cluster.drive() => {}
         out = serve(cluster.router(), listener, std::future::pending()) => out?,
     }
     Ok(())

@@ -4,12 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::admission::WebhookCaller;
 use crate::behaviour::Write;
+use crate::driver::{Conduct, Driver};
 use crate::http::{Clock, Skin, router};
 use crate::object::{NAMESPACES, NODES};
 use crate::server::Server;
@@ -23,6 +24,8 @@ pub struct Options {
     pub clock: Clock,
     /// How many Nodes there are, `node-0` and up.
     pub nodes: usize,
+    /// How long a Pod takes to run when nothing says otherwise.
+    pub start_up: SignedDuration,
     /// How many changes of its collection a watch can go back before it gets a 410.
     pub window: usize,
     /// Host and port that `/api` names.
@@ -30,9 +33,16 @@ pub struct Options {
 }
 
 impl Options {
-    /// Three Nodes, and watches that can go 10,000 changes back.
+    /// Three Nodes, Pods that start in two seconds, watches that can go 10,000 changes back.
     pub fn new(seed: u64, clock: Clock) -> Self {
-        Self { seed, clock, nodes: 3, window: 10_000, address: "127.0.0.1:6443".to_owned() }
+        Self {
+            seed,
+            clock,
+            nodes: 3,
+            start_up: SignedDuration::from_secs(2),
+            window: 10_000,
+            address: "127.0.0.1:6443".to_owned(),
+        }
     }
 }
 
@@ -79,6 +89,17 @@ impl SimCluster {
             clock: self.options.clock.clone(),
             address: self.options.address.clone(),
         })
+    }
+
+    /// The controllers, kubelets and nodes, to be run by hand: `run_due(now)`, `next_due()`.
+    pub fn driver(&self) -> Driver {
+        let conduct = Conduct { seed: self.options.seed, start_up: self.options.start_up };
+        Driver::standard(self.server.clone(), &conduct)
+    }
+
+    /// Runs the controllers, kubelets and nodes for ever. To be called once.
+    pub fn drive(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.driver().drive(self.options.clock.clone())
     }
 
     /// Hands in what carries calls to admission webhooks.

@@ -51,6 +51,13 @@ fn walk(
     if old == new {
         return;
     }
+    // A list or map that is there as null is an empty one: only what it gains is new.
+    let nothing = match new {
+        Some(Value::Array(_)) => Value::Array(Vec::new()),
+        _ => json!({}),
+    };
+    let container = new.is_some_and(|new| new.is_array() || new.is_object());
+    let old = old.map(|old| if old.is_null() && container { &nothing } else { old });
     let whole = |value: Option<&Value>| match value {
         Some(Value::Object(_)) => shape.is_atomic(),
         Some(Value::Array(_)) => shape.list() == ListKind::Atomic,
