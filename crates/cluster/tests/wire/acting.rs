@@ -1,1 +1,228 @@
-//! x
+//! Actions: which requests they make, where they stop, and what they report.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use cluster::{ActReport, GoOn, act};
+use engine::decision::{Action, Victim};
+use engine::world::{Applied, Outcome, Refusal, Strategy, Uid};
+use serde_json::json;
+
+use super::far::{Asked, Reply, failure};
+use super::played::{Played, usual};
+
+fn victims(ordinals: &[u32]) -> Vec<Victim> {
+    let victim = |ordinal: &u32| Victim {
+        name: format!("web-{ordinal}"),
+        uid: Uid(format!("uid-of-{ordinal}")),
+        resource_version: format!("{}", 50 + ordinal),
+    };
+    ordinals.iter().map(victim).collect()
+}
+
+fn evict(partition: Option<u32>, ordinals: &[u32]) -> Action {
+    Action::Evict { partition, pods: victims(ordinals) }
+}
+
+fn accepted() -> Reply {
+    Reply::Json(201, json!({"kind": "Status", "status": "Success", "code": 201}))
+}
+
+fn no_room() -> Reply {
+    let mut body = failure(429, "Cannot evict pod");
+    body["details"] = json!({"causes": [{"reason": "DisruptionBudget", "message": "no room"}]});
+    Reply::Json(429, body)
+}
+
+fn uid(ordinal: u32) -> Uid {
+    Uid(format!("uid-of-{ordinal}"))
+}
+
+/// Acts while the far side answers with these; what was asked and what is reported.
+async fn acted(action: &Action, replies: Vec<Reply>, stop_at: usize) -> (Vec<Asked>, ActReport) {
+    let mut replies: VecDeque<Reply> = replies.into();
+    let played =
+        Played::start(usual(), move |_| replies.pop_front().unwrap_or(Reply::Silence)).await;
+    let seen = played.look("web").unwrap();
+    let asked = Mutex::new(0);
+    let go_on = || {
+        let mut asked = asked.lock().unwrap();
+        *asked += 1;
+        if *asked > stop_at { GoOn::Changed } else { GoOn::Yes }
+    };
+    let report = act(&played.hands, &seen, action, &go_on).await;
+    (played.far.take(), report)
+}
+
+async fn all(action: &Action, replies: Vec<Reply>) -> (Vec<Asked>, ActReport) {
+    acted(action, replies, usize::MAX).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn evictions_go_one_after_another_and_stop_at_the_first_want_of_budget() {
+    let (asked, report) = all(&evict(None, &[3, 2, 1]), vec![accepted(), no_room()]).await;
+    let lines: Vec<&str> = asked.iter().map(|asked| asked.line.as_str()).collect();
+    assert_eq!(
+        lines,
+        [
+            "POST /api/v1/namespaces/exch/pods/web-3/eviction",
+            "POST /api/v1/namespaces/exch/pods/web-2/eviction",
+        ]
+    );
+    assert_eq!(report.accepted, [uid(3)].into());
+    let refused = [(uid(2), Refusal::Budget("no room".into())), (uid(1), Refusal::NotTried)];
+    assert_eq!(report.refused, refused.into());
+    assert_eq!((report.requests, report.failed), (2, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_is_gone_does_not_stop_the_others() {
+    let replies = vec![Reply::failure(409, "another uid"), accepted()];
+    let (_, report) = all(&evict(None, &[3, 2]), replies).await;
+    assert_eq!(report.accepted, [uid(2)].into());
+    assert_eq!(report.refused, [(uid(3), Refusal::Gone)].into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_between_two_evictions_stops_the_second() {
+    let (asked, report) = acted(&evict(None, &[3, 2]), vec![accepted(), accepted()], 1).await;
+    assert_eq!(asked.len(), 1);
+    assert_eq!(report.stopped, Some(GoOn::Changed));
+    assert_eq!(report.accepted, [uid(3)].into());
+    assert_eq!(report.refused, [(uid(2), Refusal::NotTried)].into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_asked_of_anybody_when_the_lead_is_lost_before() {
+    let (asked, report) = acted(&evict(Some(2), &[3]), vec![], 0).await;
+    assert_eq!(asked, []);
+    assert_eq!((report.acted_at, report.requests), (None, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_eviction_of_which_nobody_knows_ends_the_batch_and_is_neither_accepted_nor_refused() {
+    for reply in [Reply::Silence, Reply::failure(503, "down")] {
+        let (asked, report) = all(&evict(None, &[3, 2]), vec![reply]).await;
+        assert_eq!(asked.len(), 1);
+        assert!(report.failed.is_some() && report.accepted.is_empty());
+        assert_eq!(report.refused, [(uid(2), Refusal::NotTried)].into());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
+    let (_, report) = all(&evict(None, &[3]), vec![Reply::Busy(30)]).await;
+    assert_eq!(report.refused, [(uid(3), Refusal::Overloaded)].into());
+    let acted_at = report.acted_at.unwrap();
+    assert_eq!(report.hold_until.unwrap().duration_since(acted_at).as_secs(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partition_is_lowered_before_the_first_eviction_and_only_on_the_set_that_was_seen() {
+    let replies = vec![Reply::ok(json!({"metadata": {"generation": 4}})), accepted()];
+    let (asked, report) = all(&evict(Some(3), &[3]), replies).await;
+    assert_eq!(
+        asked[0].line,
+        "PATCH /apis/apps/v1/namespaces/exch/statefulsets/web?fieldManager=sluice"
+    );
+    assert_eq!(asked[0].content, "application/merge-patch+json");
+    assert_eq!(
+        asked[0].body,
+        json!({
+            "metadata": {"resourceVersion": "50", "uid": "uid-of-set"},
+            "spec": {"updateStrategy": {
+                "type": "RollingUpdate", "rollingUpdate": {"partition": 3},
+            }},
+        })
+    );
+    assert_eq!(report.accepted, [uid(3)].into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_partition_no_pod_is_evicted() {
+    let (asked, report) = all(&evict(Some(3), &[3]), vec![Reply::failure(409, "modified")]).await;
+    assert_eq!(asked.len(), 1);
+    assert_eq!(report.refused, [(uid(3), Refusal::NotTried)].into());
+    assert!(report.failed.unwrap().contains("statefulset exch/web has changed"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_for_is_applied_whole_by_force_and_to_the_set_that_was_seen() {
+    let action = Action::Apply { strategy: Strategy::RollingUpdate { partition: 4 } };
+    let (asked, report) =
+        all(&action, vec![Reply::ok(json!({"metadata": {"generation": 9}}))]).await;
+    assert_eq!(
+        asked[0].line,
+        "PATCH /apis/apps/v1/namespaces/exch/statefulsets/web?fieldManager=sluice&force=true"
+    );
+    assert_eq!(asked[0].content, "application/apply-patch+yaml");
+    let body = &asked[0].body;
+    assert_eq!(
+        body["metadata"],
+        json!({
+            "name": "web", "namespace": "exch", "uid": "uid-of-set",
+            "annotations": {"sluice.dev/owned-by": "uid-of-web"},
+        })
+    );
+    assert_eq!(body["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 4);
+    assert_eq!(body["spec"]["template"]["spec"]["containers"][0]["image"], "repo/web:v2");
+    assert_eq!(body.get("status"), None);
+    assert_eq!(report.applied.unwrap().generation, 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strategy_alone_leaves_standing_what_was_applied() {
+    let action = Action::SetStrategy { strategy: Strategy::OnDelete };
+    let done = vec![Reply::ok(json!({"metadata": {"generation": 5}}))];
+    let (asked, report) = all(&action, done).await;
+    assert_eq!(
+        asked[0].body["spec"],
+        json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}})
+    );
+    assert_eq!(report.applied, None, "nothing was applied before");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_write_says_whether_the_rollout_has_to_change() {
+    async fn check(reply: Reply, invalid: bool, words: &str) {
+        let action = Action::Apply { strategy: Strategy::OnDelete };
+        let (_, report) = all(&action, vec![reply]).await;
+        let refused = report.apply_refused.unwrap();
+        assert_eq!(refused.invalid, invalid);
+        assert!(refused.message.contains(words), "{}", refused.message);
+    }
+    let immutable = "StatefulSet.apps \"web\" is invalid: spec: Forbidden: updates to statefulset";
+    check(Reply::failure(422, immutable), true, immutable).await;
+    let undeclared = "failed to create typed patch object: .spec.x: field not declared in schema";
+    check(Reply::failure(500, undeclared), true, undeclared).await;
+    let forbidden = "statefulsets.apps \"web\" is forbidden: User \"x\" cannot patch resource";
+    check(Reply::failure(403, forbidden), false, "`sluice install`").await;
+    check(Reply::failure(404, "namespaces \"exch\" not found"), false, "namespaces").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_of_which_nobody_knows_is_no_refusal() {
+    for reply in [Reply::failure(409, "uid mismatch"), Reply::failure(500, "etcd"), Reply::Silence]
+    {
+        let action = Action::Apply { strategy: Strategy::OnDelete };
+        let (_, report) = all(&action, vec![reply]).await;
+        assert_eq!((report.apply_refused, report.applied), (None, None));
+        assert!(report.failed.is_some());
+    }
+}
+
+#[test]
+fn a_report_replaces_refusals_and_adds_to_what_was_accepted() {
+    let applied = Applied { hash: "h".into(), generation: 1 };
+    let mut outcome = Outcome {
+        accepted: [uid(1)].into(),
+        refused: [(uid(2), Refusal::Overloaded)].into(),
+        applied: Some(applied.clone()),
+        ..Outcome::default()
+    };
+    let report = ActReport { accepted: [uid(2)].into(), ..ActReport::default() };
+    report.add_to(&mut outcome);
+    assert_eq!(outcome.accepted, [uid(1), uid(2)].into());
+    assert_eq!(outcome.refused, [].into());
+    assert_eq!(outcome.applied, Some(applied));
+}

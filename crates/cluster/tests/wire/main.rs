@@ -6,6 +6,7 @@ mod caching;
 mod disrupting;
 mod electing;
 mod far;
+mod played;
 mod telling;
 mod watching;
 mod writing;
