@@ -14,6 +14,7 @@ pub mod crd;
 pub mod driver;
 pub mod error;
 pub mod eviction;
+pub mod fault;
 pub mod http;
 pub mod kind;
 pub mod object;
