@@ -25,14 +25,14 @@ fn lease(holder: &str) -> LeaseFacts {
 
 #[test]
 fn a_lease_is_judged_by_how_long_it_has_been_seen_unchanged() {
-    fn check(lease: Option<LeaseFacts>, now: i64, expect: Judgement) {
-        assert_eq!(evaluate(lease.as_ref(), at(0), "me", at(now)), expect);
+    fn check(lease: Option<&LeaseFacts>, now: i64, expect: Judgement) {
+        assert_eq!(evaluate(lease, at(0), "me", at(now)), expect);
     }
     check(None, 0, Judgement::Acquire);
-    check(Some(lease("")), 0, Judgement::Acquire);
-    check(Some(lease("me")), 100, Judgement::Renew);
-    check(Some(lease("other")), 14, Judgement::Yield { until: at(15) });
-    check(Some(lease("other")), 15, Judgement::Acquire);
+    check(Some(&lease("")), 0, Judgement::Acquire);
+    check(Some(&lease("me")), 100, Judgement::Renew);
+    check(Some(&lease("other")), 14, Judgement::Yield { until: at(15) });
+    check(Some(&lease("other")), 15, Judgement::Acquire);
 }
 
 /// A server with one Lease in it.

@@ -1,6 +1,8 @@
 //! What goes over the wire, and what is made of the answers: against a far side that is played, on
 //! a paused clock.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod acting;
 mod caching;
 mod disrupting;

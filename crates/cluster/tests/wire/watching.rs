@@ -75,7 +75,7 @@ async fn watched(time: Duration, replies: Vec<Reply>) -> (Log, Far) {
     (log, asked)
 }
 
-fn event(kind: &str, object: Value) -> Value {
+fn event(kind: &str, object: &Value) -> Value {
     json!({"type": kind, "object": object})
 }
 
@@ -98,8 +98,8 @@ async fn a_watch_that_has_run_its_time_goes_on_where_it_was() {
         "kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
         "metadata": {"resourceVersion": "12"},
     });
-    let first = ended([event("MODIFIED", budget("x", 11)), event("BOOKMARK", mark)]);
-    let second = ended([event("DELETED", budget("x", 13))]);
+    let first = ended([event("MODIFIED", &budget("x", 11)), event("BOOKMARK", &mark)]);
+    let second = ended([event("DELETED", &budget("x", 13))]);
     let replies = vec![list(10, &["x"]), first, second];
     let (log, asked) = watched(Duration::from_secs(5), replies).await;
     assert_eq!(log.words(), ["all x", "applied x", "deleted x"]);
@@ -108,7 +108,7 @@ async fn a_watch_that_has_run_its_time_goes_on_where_it_was() {
 
 #[tokio::test(start_paused = true)]
 async fn after_a_410_inside_a_watch_everything_is_listed_again() {
-    let gone = ended([event("ERROR", failure(410, "too old resource version"))]);
+    let gone = ended([event("ERROR", &failure(410, "too old resource version"))]);
     let replies = vec![list(10, &["x", "y"]), gone, list(20, &["y"])];
     let (log, asked) = watched(Duration::from_secs(5), replies).await;
     assert_eq!(log.words(), ["all x,y", "broken too old resource version", "all y"]);
@@ -167,7 +167,7 @@ async fn a_server_that_says_when_to_come_back_is_believed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_falls_silent_is_opened_again() {
-    let (open, _kept) = events([event("ADDED", budget("z", 11))]);
+    let (open, _kept) = events([event("ADDED", &budget("z", 11))]);
     let (log, asked) =
         watched(Duration::from_secs(400), vec![list(10, &[]), open, Reply::Silence]).await;
     assert_eq!(log.words()[..2], ["all ", "applied z"]);
