@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use crate::admission::WebhookCaller;
 use crate::behaviour::Write;
 use crate::driver::{Conduct, Driver};
+use crate::http::access::Access;
 use crate::http::{Clock, Skin, router};
 use crate::object::{NAMESPACES, NODES};
 use crate::server::Server;
@@ -30,6 +31,8 @@ pub struct Options {
     pub window: usize,
     /// Host and port that `/api` names.
     pub address: String,
+    /// Who may ask for what; by default everybody may everything.
+    pub access: Access,
 }
 
 impl Options {
@@ -42,6 +45,7 @@ impl Options {
             start_up: SignedDuration::from_secs(2),
             window: 10_000,
             address: "127.0.0.1:6443".to_owned(),
+            access: Access::default(),
         }
     }
 }
@@ -88,6 +92,7 @@ impl SimCluster {
             server: self.server.clone(),
             clock: self.options.clock.clone(),
             address: self.options.address.clone(),
+            access: Arc::new(self.options.access.clone()),
         })
     }
 

@@ -13,16 +13,21 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use simcluster::admission::WebhookCall;
 use simcluster::cluster::{Options, SimCluster};
+use simcluster::http::access::{ADMIN, Access, Denial};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
 fn cluster(window: usize) -> SimCluster {
+    with_access(window, Access::default())
+}
+
+fn with_access(window: usize, access: Access) -> SimCluster {
     let start = Instant::now();
     let zero: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a constant");
     let clock = Arc::new(move || {
         zero.checked_add(SignedDuration::try_from(start.elapsed()).expect("short")).expect("soon")
     });
-    SimCluster::new(Options { window, ..Options::new(1, clock) })
+    SimCluster::new(Options { window, access, ..Options::new(1, clock) })
 }
 
 async fn raw(router: &Router, method: &str, path: &str, body: &Value) -> axum::response::Response {
@@ -283,4 +288,31 @@ async fn the_same_seed_gives_the_same_bytes() {
         runs.push(call(&router, "GET", MAPS, Value::Null).await);
     }
     assert_eq!(runs[0], runs[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_denied_is_refused_and_a_review_says_so() {
+    let denial = Denial {
+        user: ADMIN.to_owned(),
+        verb: "create".to_owned(),
+        group: String::new(),
+        resource: "pods/eviction".to_owned(),
+    };
+    let access = Access { denied: vec![denial], ..Access::default() };
+    let router = with_access(100, access).router();
+    let path = "/api/v1/namespaces/default/pods/p/eviction";
+    let (code, body) = call(&router, "POST", path, json!({"metadata": {"name": "p"}})).await;
+    assert_eq!(code, 403);
+    assert_eq!(
+        body["message"],
+        "pods \"p\" is forbidden: User \"kubernetes-admin\" cannot create resource \
+         \"pods/eviction\" in API group \"\" in the namespace \"default\""
+    );
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    for (sub, allowed) in [("eviction", false), ("", true)] {
+        let asked = json!({"verb": "create", "resource": "pods", "subresource": sub});
+        let review = json!({"spec": {"resourceAttributes": asked}});
+        let (_, body) = call(&router, "POST", path, review).await;
+        assert_eq!(body["status"]["allowed"], allowed, "{sub}");
+    }
 }

@@ -47,7 +47,7 @@ impl Subject {
             object: attempt.after.clone(),
             old_object: shown(attempt.before.as_ref()),
             dry_run: options.dry_run,
-            user: options.user().to_owned(),
+            user: options.user.clone(),
         }
     }
 }

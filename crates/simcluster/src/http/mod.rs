@@ -1,5 +1,6 @@
 //! The HTTP skin: an axum Router over the synchronous server.
 
+pub mod access;
 pub mod discovery;
 mod protobuf;
 mod resource;
@@ -21,8 +22,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::ApiError;
+use crate::http::access::Access;
 use crate::http::route::Target;
 use crate::server::Server;
+use crate::server::read::ListQuery;
 
 /// Where the time comes from above the synchronous core.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -37,6 +40,7 @@ pub struct Skin {
     pub(crate) clock: Clock,
     /// What `/api` says that the address is.
     pub(crate) address: String,
+    pub(crate) access: Arc<Access>,
 }
 
 /// One request, read.
@@ -45,6 +49,7 @@ pub(crate) struct Asked {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    pub(crate) user: String,
 }
 
 impl Asked {
@@ -98,30 +103,37 @@ pub fn router(skin: Skin) -> Router {
 }
 
 async fn handle(State(skin): State<Skin>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let body = match Limited::new(body, BODY_LIMIT).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            return respond::error(&ApiError::new(
-                413,
-                "RequestEntityTooLarge",
-                format!("Request entity too large: limit is {BODY_LIMIT}"),
-            ));
+    skin.handle(request).await.unwrap_or_else(|error| respond::error(&error))
+}
+
+impl Skin {
+    async fn handle(&self, request: Request) -> Result<Response, ApiError> {
+        let (parts, body) = request.into_parts();
+        let user = self.access.user(&parts.headers)?;
+        let path = parts.uri.path();
+        let target = route::parse(path);
+        let query = route::query(parts.uri.query().unwrap_or_default());
+        let watch = ListQuery::parse(&query).watch;
+        self.access.check(&user, &parts.method, path, &target, watch)?;
+        let body = read(body).await?;
+        let asked = Asked { method: parts.method, query, headers: parts.headers, body, user };
+        match target {
+            Target::Resource(resource) => self.resource(resource, &asked).await,
+            other => self.system(&other, &asked),
         }
-        Err(error) => return respond::error(&ApiError::bad_request(error.to_string())),
-    };
-    let asked = Asked {
-        method: parts.method,
-        query: route::query(parts.uri.query().unwrap_or_default()),
-        headers: parts.headers,
-        body,
-    };
-    let target = route::parse(parts.uri.path());
-    let answer = match target {
-        Target::Resource(resource) => skin.resource(resource, &asked).await,
-        other => skin.system(&other, &asked),
-    };
-    answer.unwrap_or_else(|error| respond::error(&error))
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, ApiError> {
+    match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(ApiError::new(
+            413,
+            "RequestEntityTooLarge",
+            format!("Request entity too large: limit is {BODY_LIMIT}"),
+        )),
+        Err(error) => Err(ApiError::bad_request(error.to_string())),
+    }
 }
 
 /// A body of text.

@@ -67,7 +67,7 @@ impl Skin {
         }
     }
 
-    /// Reviews of access: everybody may do everything here.
+    /// Reviews of access and of oneself; they are answered and forgotten.
     fn review(&self, group: &str, kind: &str, asked: &Asked) -> Result<Response, ApiError> {
         if asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
@@ -86,11 +86,11 @@ impl Skin {
             });
         } else if kind == "SelfSubjectReview" {
             review["status"] = json!({"userInfo": {
-                "username": WriteOptions::default().user(),
+                "username": asked.user,
                 "groups": ["system:masters", "system:authenticated"],
             }});
         } else {
-            review["status"] = json!({"allowed": true});
+            review["status"] = self.access.review(&asked.user, &review["spec"]);
         }
         if let Some(attributes) = review["spec"]["resourceAttributes"].as_object_mut() {
             attributes.retain(|_, value| value.as_str() != Some(""));
@@ -140,7 +140,9 @@ impl Call<'_> {
     }
 
     fn write_options(&self) -> Result<WriteOptions, ApiError> {
-        WriteOptions::parse(&self.asked.query, self.asked.header(header::USER_AGENT))
+        let agent = self.asked.header(header::USER_AGENT);
+        let options = WriteOptions::parse(&self.asked.query, agent)?;
+        Ok(WriteOptions { user: self.asked.user.clone(), ..options })
     }
 
     fn include(&self) -> Include {
@@ -381,7 +383,7 @@ impl Call<'_> {
             object: Value::Null,
             old_object: Value::Null,
             dry_run,
-            user: WriteOptions::default().user().to_owned(),
+            user: self.asked.user.clone(),
         }
     }
 

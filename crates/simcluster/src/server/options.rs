@@ -29,8 +29,8 @@ pub struct WriteOptions {
     pub field_validation: FieldValidation,
     /// `force` of an apply.
     pub force: bool,
-    /// Written by a component of the cluster rather than by a client.
-    pub component: bool,
+    /// Who writes, as webhooks are told.
+    pub user: String,
 }
 
 impl WriteOptions {
@@ -39,14 +39,9 @@ impl WriteOptions {
         Self {
             manager: manager.to_owned(),
             manager_given: true,
-            component: true,
+            user: manager.to_owned(),
             ..Self::default()
         }
-    }
-
-    /// Who writes, as webhooks are told: components under their name, clients as the admin.
-    pub fn user(&self) -> &str {
-        if self.component { &self.manager } else { "kubernetes-admin" }
     }
 
     /// From the query of a request and its User-Agent.

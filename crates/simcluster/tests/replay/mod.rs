@@ -14,13 +14,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use simcluster::cluster::{Options, SimCluster};
+use simcluster::http::access::{ADMIN, Access};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
 /// One line of the fixture.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Exchange {
-    pub title: String,
+pub(crate) struct Exchange {
+    pub(crate) title: String,
     request: Asked,
     response: Answer,
 }
@@ -54,13 +55,13 @@ const MEANWHILE: &[(&str, &str, &str)] = &[
 ];
 
 /// A cluster under replay, with what its answers taught: recorded UID, version or token → ours.
-pub struct Replay {
+pub(crate) struct Replay {
     router: Router,
     ours: BTreeMap<String, String>,
 }
 
 impl Replay {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let start = Instant::now();
         let zero: Timestamp = "2026-11-29T21:51:57Z".parse().expect("a constant");
         let clock = Arc::new(move || {
@@ -68,18 +69,20 @@ impl Replay {
             zero.checked_add(passed).expect("in range")
         });
         let start_up = SignedDuration::from_millis(500);
-        let cluster = SimCluster::new(Options { start_up, ..Options::new(7, clock) });
+        let tokens = [("admin".to_owned(), ADMIN.to_owned())].into();
+        let access = Access { tokens, ..Access::default() };
+        let cluster = SimCluster::new(Options { start_up, access, ..Options::new(7, clock) });
         tokio::spawn(cluster.drive());
         Self { router: cluster.router(), ours: BTreeMap::new() }
     }
 
     /// Lets the cluster's controllers work for some virtual time.
-    pub async fn wait(&self, milliseconds: u64) {
+    pub(crate) async fn wait(&self, milliseconds: u64) {
         tokio::time::sleep(Duration::from_millis(milliseconds)).await;
     }
 
     /// One exchange; the differences, one a line.
-    pub async fn run(&mut self, exchange: &Exchange) -> Vec<String> {
+    pub(crate) async fn run(&mut self, exchange: &Exchange) -> Vec<String> {
         let asked = &exchange.request;
         let path = self.translate(&asked.path);
         let body = match &asked.body {
@@ -94,6 +97,12 @@ impl Replay {
         if let Some(content_type) = &asked.content_type {
             request = request.header("content-type", content_type);
         }
+        // The recording does not keep credentials.
+        request = match exchange.title.as_str() {
+            "no credentials" => request,
+            "bad token" => request.header("authorization", "Bearer bad"),
+            _ => request.header("authorization", "Bearer admin"),
+        };
         let request = request.body(Body::from(body)).expect("a recorded request is one");
         let response = self.send(request).await;
         let status = response.status().as_u16();
@@ -138,6 +147,7 @@ impl Replay {
             let request = Request::builder()
                 .method(*method)
                 .uri(format!("/api/v1/namespaces/exch/configmaps/{name}"))
+                .header("authorization", "Bearer admin")
                 .header("content-type", "application/merge-patch+json")
                 .body(Body::from(*body))
                 .expect("a constant");

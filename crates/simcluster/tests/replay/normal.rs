@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// Compares two bodies after making both normal; one line for each path that differs.
-pub fn differences(title: &str, expected: &Value, found: &Value) -> Vec<String> {
+pub(super) fn differences(title: &str, expected: &Value, found: &Value) -> Vec<String> {
     let mut out = Vec::new();
     if expected.get("(cut)").is_some() {
         // The recording kept only a length of it.
