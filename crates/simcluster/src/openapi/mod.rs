@@ -1,17 +1,76 @@
 //! OpenAPI v3: the index and one document per group and version.
+//!
+//! Enough for `kubectl`: that PATCH knows `fieldValidation` and strategic merge (apply, create,
+//! replace), merge keys of lists (apply, diff), and fields with their types (explain). Built-in
+//! kinds carry no descriptions.
 
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::kind::Kind;
 
+mod custom;
+mod paths;
+mod schemas;
+
 /// The body of `/openapi/v3`.
-pub fn index(_kinds: &[Arc<Kind>]) -> Value {
-    json!({"paths": {}})
+pub fn index(kinds: &[Arc<Kind>]) -> Value {
+    let mut paths = Map::new();
+    for (group, version) in versions(kinds) {
+        let place = place(group, version);
+        // The hash tells clients when to read the document again, so it covers all of it.
+        let mut hasher = DefaultHasher::new();
+        document(kinds, group, version).hash(&mut hasher);
+        let hash = hasher.finish();
+        let url = format!("/openapi/v3/{place}?hash={hash:016X}");
+        paths.insert(place, json!({"serverRelativeURL": url}));
+    }
+    json!({"paths": paths})
 }
 
 /// The body of `/openapi/v3/apis/{group}/{version}` (or `/openapi/v3/api/v1`).
-pub fn document(_kinds: &[Arc<Kind>], _group: &str, _version: &str) -> Option<Value> {
-    None
+pub fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value> {
+    let served: Vec<&Arc<Kind>> =
+        kinds.iter().filter(|kind| kind.group == group && kind.version == version).collect();
+    if served.is_empty() {
+        return None;
+    }
+    let mut paths = Map::new();
+    let mut schemas = BTreeMap::new();
+    for kind in served {
+        paths::add(kind, &mut paths);
+        match &kind.custom {
+            Some(custom) => custom::add(kind, &custom.schema, &mut schemas),
+            None => schemas::add_kind(kind, &mut schemas),
+        }
+    }
+    Some(json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "1.36"},
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }))
 }
+
+fn versions(kinds: &[Arc<Kind>]) -> Vec<(&str, &str)> {
+    let mut out: Vec<(&str, &str)> =
+        kinds.iter().map(|kind| (kind.group.as_str(), kind.version.as_str())).collect();
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+fn place(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
+}
+
+/// The mark by which a client finds an operation or a schema of a kind.
+fn mark(kind: &Kind) -> Value {
+    json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,14 +5,89 @@ use serde_json::{Value, json};
 
 use crate::kind::Kind;
 
+mod age;
+mod custom;
+mod node;
+mod pod;
+mod rows;
+
+pub use age::human_duration;
+
 /// `columnDefinitions` of a kind.
-pub fn columns(_kind: &Kind) -> Vec<Value> {
-    vec![
-        json!({"name": "Name", "type": "string", "format": "name", "description": "", "priority": 0}),
-    ]
+pub fn columns(kind: &Kind) -> Vec<Value> {
+    if let Some(custom) = &kind.custom {
+        return custom::columns(&custom.columns);
+    }
+    known(kind).split(", ").map(column).collect()
+}
+
+fn column(text: &str) -> Value {
+    let bare = text.trim_start_matches('+');
+    let name = bare.trim_start_matches('#');
+    let of_type = match name {
+        "Created At" => "date",
+        _ if bare.starts_with('#') => "integer",
+        _ => "string",
+    };
+    let format = if name == "Name" && !text.starts_with('+') { "name" } else { "" };
+    json!({"name": name, "type": of_type, "format": format, "description": "",
+           "priority": i32::from(text.starts_with('+'))})
 }
 
 /// The cells of one object's row, one per column.
-pub fn cells(_kind: &Kind, object: &Value, _now: Timestamp) -> Vec<Value> {
-    vec![json!(crate::object::name(object))]
+pub fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Vec<Value> {
+    match &kind.custom {
+        Some(custom) => custom::cells(&custom.columns, object, now),
+        None => rows::cells(kind, object, now),
+    }
 }
+
+/// The columns of a built-in kind: `+` for those that only `-o wide` shows, `#` for integers.
+fn known(kind: &Kind) -> &'static str {
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Pod") => {
+            "Name, Ready, Status, Restarts, Age, +IP, +Node, +Nominated Node, +Readiness Gates"
+        }
+        ("apps", "StatefulSet") => "Name, Ready, Age, +Containers, +Images",
+        ("apps", "Deployment") => {
+            "Name, Ready, Up-to-date, Available, Age, +Containers, +Images, +Selector"
+        }
+        ("apps", "ReplicaSet") => {
+            "Name, #Desired, #Current, #Ready, Age, +Containers, +Images, +Selector"
+        }
+        ("apps", "DaemonSet") => {
+            "Name, #Desired, #Current, #Ready, #Up-to-date, #Available, Node Selector, Age, \
+             +Containers, +Images, +Selector"
+        }
+        ("apps", "ControllerRevision") => "Name, Controller, #Revision, Age",
+        ("policy", "PodDisruptionBudget") => {
+            "Name, Min Available, Max Unavailable, #Allowed Disruptions, Age"
+        }
+        ("", "Node") => {
+            "Name, Status, Roles, Age, Version, +Internal-IP, +External-IP, +OS-Image, \
+             +Kernel-Version, +Container-Runtime"
+        }
+        ("", "Namespace") => "Name, Status, Age",
+        ("", "ConfigMap") => "Name, Data, Age",
+        ("", "Secret") => "Name, Type, Data, Age",
+        ("", "ServiceAccount") => "Name, Secrets, Age",
+        ("", "Service") => "Name, Type, Cluster-IP, External-IP, Port(s), Age, +Selector",
+        ("", "PersistentVolumeClaim") => {
+            "Name, Status, Volume, Capacity, Access Modes, StorageClass, VolumeAttributesClass, \
+             Age, +VolumeMode"
+        }
+        (_, "Event") => {
+            "Last Seen, Type, Reason, Object, +Subobject, +Source, Message, +First Seen, +#Count, \
+             +Name"
+        }
+        (_, "Lease") => "Name, Holder, Age",
+        (_, "CustomResourceDefinition") => "Name, Created At",
+        (_, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
+            "Name, #Webhooks, Age"
+        }
+        _ => "Name, Age",
+    }
+}
+
+#[cfg(test)]
+mod tests;
