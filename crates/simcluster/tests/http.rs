@@ -316,3 +316,25 @@ async fn what_is_denied_is_refused_and_a_review_says_so() {
         assert_eq!(body["status"]["allowed"], allowed, "{sub}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_only_replaced_by_who_names_its_version() {
+    let router = cluster(100).router();
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    let mut lease = json!({
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "l"},
+        "spec": {"holderIdentity": "a"},
+    });
+    let (code, created) = call(&router, "POST", leases, lease.clone()).await;
+    assert_eq!(code, 201, "{created}");
+    let (code, refused) = call(&router, "PUT", &format!("{leases}/l"), lease.clone()).await;
+    assert_eq!(code, 422);
+    assert_eq!(refused["details"]["causes"][0]["field"], "metadata.resourceVersion");
+    lease["metadata"]["resourceVersion"] = created["metadata"]["resourceVersion"].clone();
+    lease["spec"]["holderIdentity"] = json!("b");
+    assert_eq!(call(&router, "PUT", &format!("{leases}/l"), lease.clone()).await.0, 200);
+    let (code, stale) = call(&router, "PUT", &format!("{leases}/l"), lease).await;
+    assert_eq!((code, &stale["reason"]), (409, &json!("Conflict")));
+}

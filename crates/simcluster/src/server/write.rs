@@ -11,7 +11,7 @@ use crate::builtin;
 use crate::conform;
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
-use crate::object::{self, Key, NAMESPACES, Object};
+use crate::object::{self, CRDS, Key, NAMESPACES, Object};
 use crate::server::options::WriteOptions;
 
 /// Which part of an object a request writes.
@@ -140,6 +140,7 @@ impl Inner {
         if kind.namespaced {
             self.check_namespace(kind, namespace, object::name(&object))?;
         }
+        self.check_definition(kind)?;
         object["apiVersion"] = json!(kind.api_version());
         object["kind"] = json!(kind.kind);
         let key = Key::new(
@@ -156,6 +157,21 @@ impl Inner {
             warnings: Vec::new(),
             tracked: false,
         })
+    }
+
+    /// A kind that is being deleted takes no new objects.
+    fn check_definition(&self, kind: &Kind) -> Result<(), ApiError> {
+        let Some(custom) = &kind.custom else { return Ok(()) };
+        let crd = self.store.find(&CRDS, "", &custom.crd);
+        if crd.is_none_or(|crd| !object::is_terminating(crd)) {
+            return Ok(());
+        }
+        Err(ApiError::new(
+            405,
+            "MethodNotAllowed",
+            "create not allowed while custom resource definition is terminating",
+        )
+        .with_details(kind.details("")))
     }
 
     fn check_namespace(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), ApiError> {
@@ -206,6 +222,11 @@ impl Inner {
         let Some(before) = self.store.find(&key.collection, &key.namespace, &key.name) else {
             return Err(ApiError::not_found(kind, &key.name));
         };
+        if object::resource_version(&object).is_empty() && !takes_unconditional_updates(kind) {
+            let message = "Invalid value: 0: must be specified for an update";
+            let cause = Cause::new("FieldValueInvalid", message, "metadata.resourceVersion");
+            return Err(ApiError::invalid(kind, &key.name, vec![cause]));
+        }
         check_same(kind, key, before, &object)?;
         object["apiVersion"] = json!(kind.api_version());
         object["kind"] = json!(kind.kind);
@@ -326,6 +347,18 @@ fn may_go(object: &Value) -> bool {
 pub(super) fn holds_namespace(object: &Value) -> bool {
     object["kind"] == "Namespace"
         && object["spec"]["finalizers"].as_array().is_some_and(|all| !all.is_empty())
+}
+
+/// Whether a PUT may come without a resourceVersion.
+fn takes_unconditional_updates(kind: &Kind) -> bool {
+    kind.custom.is_none()
+        && !matches!(
+            kind.group.as_str(),
+            "policy"
+                | "coordination.k8s.io"
+                | "apiextensions.k8s.io"
+                | "admissionregistration.k8s.io"
+        )
 }
 
 /// Preconditions that an object carries in itself.
