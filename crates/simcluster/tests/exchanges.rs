@@ -11,11 +11,6 @@ use replay::{Exchange, Replay};
 const NOT_YET: &[(&str, &str)] = &[
     ("openapi v3 index", "documents of other kinds and hashes of another build"),
     ("readyz", "the list of another server's parts"),
-    ("list as Table", "columns"),
-    ("watch as Table", "columns"),
-    ("statefulset, Table", "columns"),
-    ("pods, Table", "columns"),
-    ("cr, Table", "columns"),
 ];
 
 /// Virtual milliseconds that pass before a request, where the recorded order implies a wait for

@@ -44,6 +44,9 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\bgen-[a-z0-9]{5}\b", "gen-<random>"),
         (r"\bweb-[a-z0-9]{8,10}\b", "web-<hash>"),
         (r#""ip":"[0-9.]+""#, "<ip>"),
+        (r"^\d+[smhd]$", "<age>"),
+        (r"^\d{1,3}(\.\d{1,3}){3}$", "<ip>"),
+        (r"^node-\d+$", "<node>"),
         (r"(current: |record \()\d+", "$1<version>"),
     ]
     .into_iter()
@@ -69,6 +72,10 @@ fn normal(key: &str, value: &mut Value) {
             for field in ["hostIP", "hostIPs", "f:hostIP", "f:hostIPs", "imageID", "containerID"] {
                 map.remove(field);
             }
+            // Columns come without the prose about them.
+            if map.contains_key("priority") && map.contains_key("format") {
+                map.remove("description");
+            }
             let keys: Vec<String> = map.keys().cloned().collect();
             for key in keys {
                 let mut child = map.remove(&key).unwrap_or_default();
@@ -88,8 +95,7 @@ fn normal(key: &str, value: &mut Value) {
         Value::String(text) => {
             *value = match key {
                 "resourceVersion" | "continue" if !text.is_empty() => json!("…"),
-                "serverAddress" | "storageVersionHash" | "podIP" | "ip" | "nodeName"
-                | "reportingInstance" => json!("…"),
+                "serverAddress" | "reportingInstance" => json!("…"),
                 "controller.kubernetes.io/hash" => json!("…"),
                 _ => json!(names(text)),
             };
