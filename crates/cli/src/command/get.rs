@@ -1,0 +1,75 @@
+//! `sluice get`: one rollout as a tree, once or live.
+
+use std::time::Duration;
+
+use cluster::Clock;
+
+use crate::exit::{Exit, Outcome};
+use crate::facts::Facts;
+use crate::out::{Format, Out};
+use crate::screen::Screen;
+use crate::session::{Connection, Session};
+use crate::show::tree::tree;
+use crate::show::view::View;
+
+/// Show a rollout with its StatefulSet, revisions and Pods
+#[derive(clap::Args, Debug)]
+pub struct Flags {
+    /// The rollout
+    #[arg(value_name = "NAME", value_parser = crate::name::object)]
+    name: String,
+
+    /// Follow it: redrawn in place on a terminal, written again at each change elsewhere
+    #[arg(short, long)]
+    watch: bool,
+
+    /// How the result is written
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output: Format,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// Time between two looks when following.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Runs it.
+pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+    show(&flags.connection.open().await?, flags, out, &Clock::system()).await
+}
+
+async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) -> Outcome {
+    let wide = flags.output == Format::Wide;
+    let mut view = View::of(&Facts::read(session, &flags.name).await?);
+    if !flags.watch {
+        out.document(flags.output, &view, |paint| tree(&view, paint, clock.now(), wide))?;
+        return Ok(Exit::Done);
+    }
+    let mut screen = Screen::default();
+    let mut shown: Option<View> = None;
+    loop {
+        let text = matches!(flags.output, Format::Text | Format::Wide);
+        if text && out.is_terminal() {
+            let text = tree(&view, out.paint(), clock.now(), wide);
+            screen.draw(out, &text)?;
+        } else if shown.as_ref() != Some(&view) {
+            match flags.output {
+                Format::Json => out.line(&serde_json::to_string(&view).map_err(std::io::Error::other)?)?,
+                Format::Yaml => out.text(&format!("---\n{}", api::to_yaml(&view)))?,
+                Format::Text | Format::Wide => {
+                    let gap = if shown.is_some() { "\n" } else { "" };
+                    out.text(&format!("{gap}{}", tree(&view, out.paint(), clock.now(), wide)))?;
+                }
+            }
+            shown = Some(view.clone());
+        }
+        tokio::time::sleep(EVERY).await;
+        match Facts::read(session, &flags.name).await {
+            Ok(facts) => view = View::of(&facts),
+            // A server that is away for a while comes back; the last view stays.
+            Err(crate::exit::Failure::Unreachable(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! `sluice status`: waits until a rollout is where it is wanted, and says every change on the way.
+
+use std::time::Duration;
+
+use api::bedrock::StatefulsetRollout;
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::verdict::{Goal, Verdict, judge};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::facts::{decoded, rollout};
+use crate::out::{Format, Out, PlainFormat, complain};
+use crate::session::{Connection, Session};
+use crate::show::line::line;
+use crate::show::view::Summary;
+
+/// Wait for a rollout
+///
+/// Never judges by an old status: it waits until the operator has seen the generation and the
+/// rolloutIdentity that are asked for now.
+#[derive(clap::Args, Debug)]
+pub struct Flags {
+    /// The rollout
+    #[arg(value_name = "NAME", value_parser = crate::name::object)]
+    name: String,
+
+    /// What to wait for: done, paused, or percent=N (N percent of the Pods updated and available);
+    /// several: whichever comes first
+    #[arg(long = "for", value_name = "STATE", default_value = "done")]
+    goals: Vec<Goal>,
+
+    /// How long to wait, as in 90s or 10m; 0 is without end
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = operator::flags::go::duration)]
+    timeout: Duration,
+
+    /// How long a rollout may be blocked before the wait ends with code 3
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = operator::flags::go::duration)]
+    blocked_after: Duration,
+
+    /// Wait on, however long it is blocked
+    #[arg(long, conflicts_with = "blocked_after")]
+    keep_waiting: bool,
+
+    /// How the result is written; in JSON and YAML the end alone
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output: PlainFormat,
+
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// Time between two looks.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// How long a block that only a person can lift is given: it may have been true for a moment only.
+const LASTING: Duration = Duration::from_secs(5);
+
+/// After how long without an operator's look its absence is worth a word.
+const UNSEEN: Duration = Duration::from_secs(10);
+
+/// The end of the wait.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct End {
+    /// `reached`, `failed`, `blocked` or `timeout`.
+    result: &'static str,
+    exit_code: u8,
+    message: String,
+    #[serde(flatten)]
+    rollout: Summary,
+}
+
+/// Runs it.
+pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+    wait(&flags.connection.open().await?, flags, out).await
+}
+
+pub(super) async fn wait(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
+    let mut watch = Watch::new(flags);
+    let mut seen = look(session, flags).await?;
+    loop {
+        watch.tell(&seen, out)?;
+        if let Some((exit, message)) = watch.judge(&seen) {
+            return end(flags, exit, message, Summary::of(&seen), out);
+        }
+        tokio::time::sleep(watch.pause()).await;
+        match look(session, flags).await {
+            Ok(rollout) => seen = rollout,
+            Err(Failure::Unreachable(why)) => watch.lost(&why),
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+async fn look(session: &Session, flags: &Flags) -> Result<StatefulsetRollout, Failure> {
+    decoded(&rollout(session, &flags.name).await?, "statefulsetrollout")
+}
+
+fn end(flags: &Flags, exit: Exit, message: String, rollout: Summary, out: &mut Out) -> Outcome {
+    let result = match exit {
+        Exit::Done => "reached",
+        Exit::Blocked => "blocked",
+        Exit::TimedOut => "timeout",
+        Exit::Failed | Exit::Usage | Exit::Absent => "failed",
+    };
+    let title = format!("statefulsetrollout {}/{}", rollout.namespace, rollout.name);
+    let text = format!("{title}: {message}");
+    let end = End { result, exit_code: exit.code(), message, rollout };
+    match Format::from(flags.output) {
+        Format::Text | Format::Wide if exit == Exit::Done => out.line(&text)?,
+        Format::Text | Format::Wide => complain(&format!("error: {text}")),
+        format => out.document(format, &end, |_| String::new())?,
+    }
+    Ok(exit)
+}
+
+/// What has been seen so far.
+struct Watch<'a> {
+    flags: &'a Flags,
+    began: Instant,
+    told: Option<Summary>,
+    uid: Option<String>,
+    blocked_since: Option<Instant>,
+    lost: bool,
+    hinted: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(flags: &'a Flags) -> Self {
+        Self {
+            flags,
+            began: Instant::now(),
+            told: None,
+            uid: None,
+            blocked_since: None,
+            lost: false,
+            hinted: false,
+        }
+    }
+
+    /// A line for each change.
+    fn tell(&mut self, rollout: &StatefulsetRollout, out: &mut Out) -> std::io::Result<()> {
+        self.lost = false;
+        let text = self.flags.output == PlainFormat::Text;
+        let anew = self.uid.is_some() && self.uid != rollout.metadata.uid;
+        self.uid.clone_from(&rollout.metadata.uid);
+        if anew {
+            complain("the rollout was deleted and created again; waiting for the new one");
+            self.blocked_since = None;
+        }
+        let all = Summary::of(rollout);
+        if self.told.as_ref() != Some(&all) && text {
+            let paint = out.paint();
+            if all.current {
+                out.line(&line(&all, paint))?;
+            } else if self.told.as_ref().is_none_or(|told| told.current) {
+                out.line(&format!(
+                    "waiting for the operator to see generation {} (its status speaks of {})",
+                    all.generation, all.observed_generation
+                ))?;
+            }
+        }
+        if !all.current && !self.hinted && self.began.elapsed() >= UNSEEN {
+            self.hinted = true;
+            complain("no operator has looked at it yet: is `sluice operator` running?");
+        }
+        self.told = Some(all);
+        Ok(())
+    }
+
+    /// Whether the wait is over, how and why.
+    fn judge(&mut self, rollout: &StatefulsetRollout) -> Option<(Exit, String)> {
+        let verdict = judge(rollout, &self.flags.goals);
+        let blocked = matches!(verdict, Verdict::Blocked { .. });
+        self.blocked_since = blocked.then(|| self.blocked_since.unwrap_or_else(Instant::now));
+        let blocked_for = self.blocked_since.map(|since| since.elapsed());
+        let timeout = self.flags.timeout;
+        let over = !timeout.is_zero() && self.began.elapsed() >= timeout;
+        match verdict {
+            Verdict::Reached(message) => Some((Exit::Done, message)),
+            Verdict::Failed(message) => Some((Exit::Failed, message)),
+            Verdict::Blocked { message, lasting } => {
+                let patience = if lasting {
+                    self.flags.blocked_after.min(LASTING)
+                } else {
+                    self.flags.blocked_after
+                };
+                let lost = !self.flags.keep_waiting && blocked_for >= Some(patience);
+                (lost || over).then_some((Exit::Blocked, format!("blocked: {message}")))
+            }
+            Verdict::Waiting(message) => over.then(|| {
+                let message = format!("not there after {timeout:?}: {message}");
+                (Exit::TimedOut, message)
+            }),
+        }
+    }
+
+    /// Until the next look, or until the time-out if that comes first.
+    fn pause(&self) -> Duration {
+        let timeout = self.flags.timeout;
+        if timeout.is_zero() {
+            return EVERY;
+        }
+        EVERY.min(timeout.saturating_sub(self.began.elapsed()))
+    }
+
+    fn lost(&mut self, why: &str) {
+        if !self.lost {
+            complain(&format!("{why}; trying on"));
+        }
+        self.lost = true;
+    }
+}

@@ -1,0 +1,118 @@
+//! Where a command writes: plain text or documents, in colours on a terminal alone.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::show::paint::Paint;
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For people, with more columns.
+    Wide,
+    /// A JSON document; where a command follows changes, one a line.
+    Json,
+    /// A YAML document.
+    Yaml,
+}
+
+/// How the result is written, for commands that write no columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlainFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// A JSON document.
+    Json,
+    /// A YAML document.
+    Yaml,
+}
+
+impl From<PlainFormat> for Format {
+    fn from(format: PlainFormat) -> Self {
+        match format {
+            PlainFormat::Text => Self::Text,
+            PlainFormat::Json => Self::Json,
+            PlainFormat::Yaml => Self::Yaml,
+        }
+    }
+}
+
+/// Standard output, or a buffer in tests. Every write is flushed: what is shown is whole.
+pub struct Out {
+    to: Box<dyn Write + Send>,
+    terminal: bool,
+    paint: Paint,
+}
+
+impl Out {
+    /// Standard output. Colours need a terminal, and `NO_COLOR` (any value but the empty one) or
+    /// `TERM=dumb` forbids them.
+    pub fn standard() -> Self {
+        let terminal = io::stdout().is_terminal();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self {
+            to: Box::new(io::stdout()),
+            terminal: terminal && !dumb,
+            paint: Paint { on: terminal && !dumb && !set("NO_COLOR") },
+        }
+    }
+
+    /// Anything else, which is no terminal.
+    #[cfg(test)]
+    pub fn to(writer: impl Write + Send + 'static) -> Self {
+        Self { to: Box::new(writer), terminal: false, paint: Paint { on: false } }
+    }
+
+    /// Whether a person looks at it as it is written.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// The colours.
+    pub fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Writes text as it is.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        self.to.write_all(text.as_bytes())?;
+        self.to.flush()
+    }
+
+    /// Writes a line.
+    pub fn line(&mut self, line: &str) -> io::Result<()> {
+        self.text(&format!("{line}\n"))
+    }
+
+    /// Writes a value as a document, or else the text that is made for people.
+    pub fn document<T: Serialize>(
+        &mut self,
+        format: Format,
+        value: &T,
+        text: impl FnOnce(Paint) -> String,
+    ) -> io::Result<()> {
+        match format {
+            Format::Json => {
+                let json = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+                self.line(&json)
+            }
+            Format::Yaml => self.text(&api::to_yaml(value)),
+            Format::Text | Format::Wide => {
+                let text = text(self.paint);
+                self.text(&text)
+            }
+        }
+    }
+}
+
+/// A line on standard error. That nobody reads it is no reason to fail.
+pub fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}

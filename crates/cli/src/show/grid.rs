@@ -1,0 +1,69 @@
+//! Pods as a grid, one character each, so that a thousand fit on a screen.
+
+use super::paint::{Paint, Tone};
+use super::view::View;
+
+/// What the characters mean.
+pub fn legend(paint: Paint) -> String {
+    let part = |tone, text: &str| paint.text(tone, text);
+    format!(
+        "{} updated   {} updated, coming up   {} old   {} old, not ready   {} going   {} in trouble",
+        part(Tone::Good, "■"),
+        part(Tone::Busy, "▣"),
+        part(Tone::Faint, "□"),
+        part(Tone::Busy, "▫"),
+        part(Tone::Busy, "×"),
+        part(Tone::Bad, "!"),
+    )
+}
+
+/// The Pods by ordinal, ten to a group, at most `width` characters a line. Where a Pod is missing
+/// stands a dot.
+pub fn grid(view: &View, paint: Paint, width: usize) -> String {
+    let pods = view.pods();
+    let groups = (width.max(12) / 11).clamp(1, 10);
+    let first = pods.first().map_or(0, |(pod, _)| super::view::ordinal(&pod.name));
+    let replicas = u32::try_from(view.summary.replicas).unwrap_or(0);
+    let end = pods.last().map_or(0, |(pod, _)| super::view::ordinal(&pod.name) + 1);
+    let mut next = pods.iter().peekable();
+    let mut text = String::new();
+    for (place, ordinal) in (first..end.max(first + replicas)).enumerate() {
+        if place > 0 && place % (groups * 10) == 0 {
+            text.push('\n');
+        } else if place > 0 && place % 10 == 0 {
+            text.push(' ');
+        }
+        let found = next.next_if(|(pod, _)| super::view::ordinal(&pod.name) == ordinal);
+        let (mark, tone) = match found {
+            None => ("·", Tone::Faint),
+            Some((pod, updated)) => match (pod.state.as_str(), *updated) {
+                ("Ready", true) => ("■", Tone::Good),
+                ("Ready", false) => ("□", Tone::Faint),
+                ("Terminating", _) => ("×", Tone::Busy),
+                ("Starting" | "Pending", true) => ("▣", Tone::Busy),
+                ("Starting" | "Pending", false) => ("▫", Tone::Busy),
+                _ => ("!", Tone::Bad),
+            },
+        };
+        text.push_str(&paint.text(tone, mark));
+    }
+    text.push('\n');
+    text
+}
+
+/// A bar of what is done: `[#####>....|.........]`, with a mark at the target.
+pub fn bar(view: &View, paint: Paint, width: usize) -> String {
+    let all = &view.summary;
+    let share = |part: i64| {
+        let replicas = usize::try_from(all.replicas.max(1)).unwrap_or(1);
+        usize::try_from(part.clamp(0, all.replicas.max(0))).unwrap_or(0) * width / replicas
+    };
+    let (done, target) = (share(all.updated_replicas), share(all.target_replicas));
+    let cells = |from: usize, to: usize, mark: &str| mark.repeat(to.saturating_sub(from));
+    format!(
+        "{}{}{}",
+        paint.text(Tone::Good, &cells(0, done, "█")),
+        paint.text(Tone::Busy, &cells(done, target, "▒")),
+        paint.text(Tone::Faint, &cells(done.max(target), width, "░")),
+    )
+}

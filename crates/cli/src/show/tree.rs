@@ -1,0 +1,163 @@
+//! A rollout as a tree: a header, then StatefulSet → revisions → Pods.
+
+use jiff::Timestamp;
+
+use super::age::age;
+use super::paint::{Paint, Tone, phase};
+use super::table::{Cell, columns, pairs, toned};
+use super::view::{BudgetView, PodView, RevisionView, Summary, View};
+
+/// The whole picture.
+pub fn tree(view: &View, paint: Paint, now: Timestamp, wide: bool) -> String {
+    let mut text = header(view, paint, now);
+    let mut rows = vec![root(&view.summary, now)];
+    if let Some(set) = &view.statefulset {
+        rows.push(branch(set, view));
+    }
+    let last = view.revisions.len().saturating_sub(1);
+    for (index, revision) in view.revisions.iter().enumerate() {
+        let (elbow, bar) = if index == last { ("└─", "  ") } else { ("├─", "│ ") };
+        rows.push(revision_row(revision, elbow, now, wide));
+        let last_pod = revision.pods.len().saturating_sub(1);
+        for (index, pod) in revision.pods.iter().rev().enumerate() {
+            let elbow = if index == last_pod { "└─" } else { "├─" };
+            rows.push(pod_row(pod, &format!("{bar} {elbow}"), now));
+        }
+    }
+    text.push('\n');
+    text.push_str(&columns(paint, &["NAME", "STATUS", "READY", "NODE", "AGE", "INFO"], &rows));
+    text
+}
+
+/// The lines above the tree.
+pub fn header(view: &View, paint: Paint, now: Timestamp) -> String {
+    let all = &view.summary;
+    let (mark, tone) = phase(&all.phase);
+    let state = if all.current {
+        format!("{mark} {}", all.phase)
+    } else {
+        format!("{mark} {} (of generation {}, not yet of {})", all.phase, all.observed_generation, all.generation)
+    };
+    let versions = view.revisions.iter().filter(|revision| !revision.version.is_empty());
+    let mut versions: Vec<String> =
+        versions.map(|revision| format!("{} ({})", revision.version, revision.pods.len())).collect();
+    versions.reverse();
+    let mut lines: Vec<(&str, Cell)> = vec![
+        ("Name", all.name.as_str().into()),
+        ("Namespace", all.namespace.as_str().into()),
+        ("Phase", toned(tone, state)),
+        ("Reason", all.reason.as_str().into()),
+        ("Percent", format!("{}%", all.percent).into()),
+        ("Pods", counts(all).into()),
+        ("Versions", versions.join(" → ").into()),
+        ("Identity", all.rollout_identity.as_str().into()),
+        ("Leak guard", view.version_leak.as_str().into()),
+    ];
+    for budget in &view.budgets {
+        lines.push(("Budget", budget_words(budget).into()));
+    }
+    if view.budgets.is_empty() && view.statefulset.is_some() {
+        lines.push(("Budget", toned(Tone::Faint, "none: one Pod at a time")));
+    }
+    if let Some(blocked) = &all.blocked {
+        lines.push(("Blocked", toned(Tone::Bad, format!("{}: {}", blocked.reason, blocked.message))));
+    }
+    if let Some(created) = all.created {
+        lines.push(("Age", age(created, now).into()));
+    }
+    pairs(paint, &lines)
+}
+
+/// `5 updated of 5 to be, 20 in all; 18 ready, 18 available`.
+pub fn counts(all: &Summary) -> String {
+    let leaked = match all.leaked_replicas {
+        0 => String::new(),
+        leaked => format!(", {leaked} leaked"),
+    };
+    format!(
+        "{} updated (target {}) of {}; {} ready, {} available{leaked}",
+        all.updated_replicas,
+        all.target_replicas,
+        all.replicas,
+        all.ready_replicas,
+        all.available_replicas
+    )
+}
+
+/// What a budget allows now.
+pub fn budget_words(budget: &BudgetView) -> String {
+    format!(
+        "{} ({}): {} may go now; {} healthy of {}, at least {} must be",
+        budget.name,
+        if budget.limit.is_empty() { "no limit" } else { &budget.limit },
+        budget.disruptions_allowed,
+        budget.current_healthy,
+        budget.expected_pods,
+        budget.desired_healthy
+    )
+}
+
+fn root(all: &Summary, now: Timestamp) -> Vec<Cell> {
+    let (mark, tone) = phase(&all.phase);
+    vec![
+        format!("⟳ {}", all.name).into(),
+        toned(tone, format!("{mark} {}", all.phase)),
+        format!("{}/{}", all.ready_replicas, all.replicas).into(),
+        "".into(),
+        all.created.map(|created| age(created, now)).unwrap_or_default().into(),
+        format!("{}%", all.percent).into(),
+    ]
+}
+
+fn branch(set: &str, view: &View) -> Vec<Cell> {
+    let pods = view.revisions.iter().flat_map(|revision| &revision.pods);
+    let (ready, all) = pods.fold((0, 0), |(ready, all), pod| (ready + u32::from(pod.ready), all + 1));
+    vec![format!("└─ Σ {set}").into(), "StatefulSet".into(), format!("{ready}/{all}").into()]
+}
+
+fn revision_row(revision: &RevisionView, elbow: &str, now: Timestamp, wide: bool) -> Vec<Cell> {
+    let ready = revision.pods.iter().filter(|pod| pod.ready).count();
+    let tone = if revision.roles.contains(&"update") { Tone::Good } else { Tone::Faint };
+    let mut info = vec![revision.roles.join(", ")];
+    info.push(revision.version.clone());
+    if wide {
+        info.push(revision.image.clone());
+    }
+    info.retain(|word| !word.is_empty());
+    vec![
+        toned(tone, format!("   {elbow} # {} {}", revision.number, revision.name)),
+        "Revision".into(),
+        format!("{ready}/{}", revision.pods.len()).into(),
+        "".into(),
+        revision.created.map(|created| age(created, now)).unwrap_or_default().into(),
+        info.join("  ").into(),
+    ]
+}
+
+fn pod_row(pod: &PodView, lead: &str, now: Timestamp) -> Vec<Cell> {
+    let (mark, tone) = mark(pod);
+    let mut info: Vec<&str> = Vec::new();
+    if pod.leaked {
+        info.push("leaked");
+    }
+    if !pod.message.is_empty() {
+        info.push(pod.message.lines().next().unwrap_or_default());
+    }
+    vec![
+        format!("   {lead} □ {}", pod.name).into(),
+        toned(tone, format!("{mark} {}", pod.state)),
+        if pod.ready { "1/1" } else { "0/1" }.into(),
+        pod.node.as_deref().unwrap_or_default().into(),
+        age(pod.created, now).into(),
+        toned(if pod.leaked { Tone::Busy } else { Tone::Plain }, info.join("  ")),
+    ]
+}
+
+/// Mark and tone of a Pod.
+pub fn mark(pod: &PodView) -> (&'static str, Tone) {
+    match pod.state.as_str() {
+        "Ready" => ("✔", Tone::Good),
+        "Starting" | "Pending" | "Terminating" => ("◌", Tone::Busy),
+        _ => ("✖", Tone::Bad),
+    }
+}

@@ -1,0 +1,267 @@
+//! A rollout as commands show it and as `-o json` gives it: one value, made of what was read.
+
+use std::collections::BTreeMap;
+
+use api::bedrock::{Condition, StatefulsetRollout, StatefulsetRolloutStatus};
+use cluster::seen::BudgetSeen;
+use engine::world::{Pod, PodPhase};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::facts::{Facts, Revision};
+
+/// A rollout, by itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    pub namespace: String,
+    pub name: String,
+    /// Name in `status.phase`; `RolloutPending` before anybody has looked at it.
+    pub phase: String,
+    /// A sentence.
+    pub reason: String,
+    /// Whether the status speaks of what is asked for now.
+    pub current: bool,
+    pub percent: i64,
+    pub paused: bool,
+    pub replicas: i64,
+    pub target_replicas: i64,
+    pub updated_replicas: i64,
+    pub ready_replicas: i64,
+    pub available_replicas: i64,
+    pub leaked_replicas: i64,
+    pub version: String,
+    pub rollout_identity: String,
+    pub generation: i64,
+    pub observed_generation: i64,
+    /// Why it cannot go on by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Blocked>,
+    pub created: Option<Timestamp>,
+}
+
+/// What blocks a rollout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// One word; what it means and what to do is in `docs/operations.md`.
+    pub reason: String,
+    pub message: String,
+}
+
+/// A rollout with everything around it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct View {
+    #[serde(flatten)]
+    pub summary: Summary,
+    pub version_leak: String,
+    /// Name of the StatefulSet; absent while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statefulset: Option<String>,
+    pub budgets: Vec<BudgetView>,
+    /// Newest first; those that nobody runs any more are left out, but for the update revision.
+    pub revisions: Vec<RevisionView>,
+}
+
+/// A disruption budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetView {
+    pub name: String,
+    /// As its author wrote it: `maxUnavailable: 30%`.
+    pub limit: String,
+    pub disruptions_allowed: u32,
+    pub current_healthy: u32,
+    pub desired_healthy: u32,
+    pub expected_pods: u32,
+}
+
+/// A revision with the Pods that run it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RevisionView {
+    pub name: String,
+    /// 0 when the ControllerRevision is gone.
+    pub number: i64,
+    pub version: String,
+    pub image: String,
+    /// `update`, `stable`, both, or neither.
+    pub roles: Vec<&'static str>,
+    pub created: Option<Timestamp>,
+    pub pods: Vec<PodView>,
+}
+
+/// A Pod.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PodView {
+    pub name: String,
+    pub uid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    pub ready: bool,
+    /// `Ready`, `Starting`, `Pending`, `Terminating`, or what keeps it from coming up.
+    pub state: String,
+    /// The message that goes with the trouble.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    pub leaked: bool,
+    pub created: Timestamp,
+}
+
+impl Summary {
+    /// What the rollout itself says.
+    pub fn of(rollout: &StatefulsetRollout) -> Self {
+        let meta = &rollout.metadata;
+        let fallback = StatefulsetRolloutStatus::default();
+        let status = rollout.status.as_ref().unwrap_or(&fallback);
+        let generation = meta.generation.unwrap_or(0);
+        let spec = &rollout.spec;
+        let template = spec.statefulset.template();
+        Self {
+            namespace: meta.namespace.clone().unwrap_or_default(),
+            name: meta.name.clone().unwrap_or_default(),
+            phase: status.phase.map_or("RolloutPending".to_owned(), |phase| format!("{phase:?}")),
+            reason: status.reason.clone(),
+            current: status.observed_generation >= generation
+                && status.rollout_identity == spec.rollout_identity(),
+            percent: spec.percent(),
+            paused: status.paused,
+            replicas: status.replicas,
+            target_replicas: status.target_replicas,
+            updated_replicas: status.updated_replicas,
+            ready_replicas: status.ready_replicas,
+            available_replicas: status.available_replicas,
+            leaked_replicas: status.leaked_replicas,
+            version: template.map(|one| api::bedrock::pod_version(one).version).unwrap_or_default(),
+            rollout_identity: spec.rollout_identity().to_owned(),
+            generation,
+            observed_generation: status.observed_generation,
+            blocked: condition(rollout, "Blocked").filter(|one| one.status == "True").map(|one| {
+                Blocked { reason: one.reason.clone(), message: one.message.clone() }
+            }),
+            created: meta.creation_timestamp.as_ref().map(|time| time.0),
+        }
+    }
+}
+
+/// A condition of a rollout by its type.
+pub fn condition<'a>(rollout: &'a StatefulsetRollout, kind: &str) -> Option<&'a Condition> {
+    rollout.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == kind)
+}
+
+impl View {
+    /// All of it.
+    pub fn of(facts: &Facts) -> Self {
+        Self {
+            summary: Summary::of(&facts.rollout),
+            version_leak: format!("{:?}", facts.rollout.spec.version_leak.unwrap_or_default()),
+            statefulset: facts.set.as_ref().map(|set| set.meta.name.clone()),
+            budgets: facts.budgets.iter().map(budget).collect(),
+            revisions: revisions(facts),
+        }
+    }
+
+    /// All Pods by ordinal, each with whether it runs the update revision.
+    pub fn pods(&self) -> Vec<(&PodView, bool)> {
+        let of = |revision: &'_ RevisionView| revision.roles.contains(&"update");
+        let mut pods: Vec<(&PodView, bool)> = self
+            .revisions
+            .iter()
+            .flat_map(|revision| revision.pods.iter().map(move |pod| (pod, of(revision))))
+            .collect();
+        pods.sort_by_key(|(pod, _)| ordinal(&pod.name));
+        pods
+    }
+}
+
+/// The number at the end of a Pod's name.
+pub fn ordinal(name: &str) -> u32 {
+    name.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+}
+
+fn budget(seen: &BudgetSeen) -> BudgetView {
+    let budget = &seen.budget;
+    BudgetView {
+        name: budget.name.clone(),
+        limit: budget.limit.clone(),
+        disruptions_allowed: budget.allowed,
+        current_healthy: budget.current_healthy,
+        desired_healthy: budget.desired_healthy,
+        expected_pods: budget.expected,
+    }
+}
+
+fn revisions(facts: &Facts) -> Vec<RevisionView> {
+    let Some(set) = &facts.set else { return Vec::new() };
+    let status = facts.rollout.status.as_ref();
+    let stable = status.map_or("", |status| status.stable_revision.as_str());
+    let leaked: Vec<&str> = status
+        .iter()
+        .flat_map(|status| &status.pods)
+        .filter(|row| row.leaked)
+        .map(|row| row.uid.as_str())
+        .collect();
+    let mut pods: BTreeMap<&str, Vec<PodView>> = BTreeMap::new();
+    for one in &facts.pods {
+        let view = pod(one, leaked.contains(&one.uid.0.as_str()));
+        pods.entry(&one.revision).or_default().push(view);
+    }
+    let mut all = facts.revisions.clone();
+    for name in pods.keys().filter(|name| facts.revision(name).is_none()) {
+        // Its ControllerRevision is gone, or not made yet.
+        all.push(Revision {
+            name: (*name).to_owned(),
+            number: 0,
+            image: String::new(),
+            version: facts
+                .pods
+                .iter()
+                .find(|pod| pod.revision == *name)
+                .map(|pod| pod.version.clone())
+                .unwrap_or_default(),
+            created: None,
+            template: serde_json::Value::Null,
+        });
+    }
+    all.into_iter()
+        .filter_map(|revision| {
+            let update = revision.name == set.update_revision;
+            let pods = pods.remove(revision.name.as_str()).unwrap_or_default();
+            if pods.is_empty() && !update {
+                return None;
+            }
+            let roles = [(update, "update"), (revision.name == stable, "stable")];
+            Some(RevisionView {
+                roles: roles.into_iter().filter(|(is, _)| *is).map(|(_, role)| role).collect(),
+                name: revision.name,
+                number: revision.number,
+                version: revision.version,
+                image: revision.image,
+                created: revision.created,
+                pods,
+            })
+        })
+        .collect()
+}
+
+fn pod(pod: &Pod, leaked: bool) -> PodView {
+    let ready = pod.ready_since.is_some() && pod.deletion.is_none();
+    let trouble = pod.trouble.as_ref();
+    let state = match (pod.deletion.is_some(), trouble, pod.phase) {
+        (true, _, _) => "Terminating",
+        (false, Some(trouble), _) => trouble.reason.as_str(),
+        _ if ready => "Ready",
+        (false, None, PodPhase::Pending) => "Pending",
+        (false, None, PodPhase::Running) => "Starting",
+        (false, None, PodPhase::Finished) => "Finished",
+    };
+    PodView {
+        name: pod.name.clone(),
+        uid: pod.uid.0.clone(),
+        node: pod.node.clone(),
+        ready,
+        state: state.to_owned(),
+        message: trouble.map(|trouble| trouble.message.clone()).unwrap_or_default(),
+        leaked,
+        created: pod.created,
+    }
+}
