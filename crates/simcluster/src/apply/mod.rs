@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 mod compare;
 mod entries;
+mod last_applied;
 mod merge;
 mod set;
 mod typed;
@@ -159,7 +160,10 @@ pub fn apply(
     let mut changes = compare(shape, before, &after);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
-    if !force {
+    if !force && writer.manager == last_applied::MANAGER {
+        let free = last_applied::fields(shape, before);
+        refuse_conflicts(&owners, &changes.set.difference(&free))?;
+    } else if !force {
         refuse_conflicts(&owners, &changes.set)?;
     }
     for owner in &mut owners {
@@ -174,6 +178,9 @@ pub fn apply(
     }
     owners.push(mine);
     entries::write(&mut after, owners);
+    if writer.manager == last_applied::MANAGER {
+        last_applied::note(&mut after, config);
+    }
     Ok(after)
 }
 

@@ -299,3 +299,55 @@ fn the_manager_is_the_parameter_then_the_user_agent() {
     assert_eq!(manager_name(Some(""), Some("kubectl/v1.36 (linux)")), "kubectl");
     assert_eq!(manager_name(None, None), "unknown");
 }
+
+#[test]
+fn kubectl_may_take_over_what_its_annotation_says_it_set() {
+    let map = kind("", "v1", "configmaps");
+    let note = "kubectl.kubernetes.io/last-applied-configuration";
+    let mut live = config(json!({"x": "1", "y": "1"}));
+    live["metadata"]["annotations"][note] = json!("{\"data\":{\"x\":\"1\"}}\n");
+    let mut stored = live.clone();
+    track(&map, None, &mut stored, &writer("kubectl-client-side-apply", "v1"));
+    let kubectl = writer("kubectl", "v1");
+    let after = apply(&map, Some(&stored), &config(json!({"x": "2"})), &kubectl, false);
+    let after = after.expect("takes over");
+    assert_eq!(
+        after["metadata"]["annotations"][note],
+        "{\"apiVersion\":\"v1\",\"data\":{\"x\":\"2\"},\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"app\"}}\n"
+    );
+    let other = apply(&map, Some(&stored), &config(json!({"y": "2"})), &kubectl, false);
+    assert_eq!(other.expect_err("conflicts").causes.len(), 1);
+    let bob = apply(&map, Some(&stored), &config(json!({"x": "2"})), &writer("bob", "v1"), false);
+    assert_eq!(bob.expect_err("conflicts").causes.len(), 1);
+}
+
+/// Sets of paths, small enough to overlap often.
+fn some_set() -> impl proptest::strategy::Strategy<Value = FieldSet> {
+    let path = proptest::collection::vec("[ab]", 1..4);
+    proptest::strategy::Strategy::prop_map(proptest::collection::vec(path, 0..6), |paths| {
+        let mut set = FieldSet::default();
+        for path in paths {
+            let mut at = &mut set;
+            for segment in path {
+                at = at.below(&format!("f:{segment}"));
+            }
+            at.member = true;
+        }
+        set
+    })
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_is_common_and_what_is_not_make_the_whole(a in some_set(), b in some_set()) {
+        let whole = a.difference(&b).union(&a.intersection(&b));
+        proptest::prop_assert_eq!(whole.paths(), a.paths());
+        proptest::prop_assert!(a.difference(&b).intersection(&b).is_empty());
+        proptest::prop_assert_eq!(a.union(&b).paths(), b.union(&a).paths());
+    }
+
+    #[test]
+    fn a_set_survives_being_written(a in some_set()) {
+        proptest::prop_assert_eq!(FieldSet::from_json(&a.to_json()).paths(), a.paths());
+    }
+}

@@ -24,7 +24,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("", "Pod") => pod::default_pod(object),
         ("", "Service") => plain::default_service(object),
         ("", "PersistentVolumeClaim") => plain::default_claim(object),
-        ("", "Secret") => pod_set(object, "type", "Opaque"),
+        ("", "Secret") => plain::default_secret(object),
         ("apps", "StatefulSet") => workload::default_statefulset(object),
         ("apps", "Deployment") => workload::default_deployment(object),
         ("apps", "ReplicaSet") => workload::default_replicaset(object),

@@ -1,5 +1,7 @@
 //! Kinds with little behind them: ConfigMaps, Secrets, Services, claims, webhooks, Events, Leases.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::causes::{Causes, list, text};
@@ -34,6 +36,19 @@ pub(super) fn allocate(object: &mut Value) {
     set(spec, "clusterIPs", vec![address]);
     set(spec, "ipFamilies", vec!["IPv4"]);
     set(spec, "ipFamilyPolicy", "SingleStack");
+}
+
+/// Defaults of a Secret; what is written as text is kept encoded.
+pub(super) fn default_secret(object: &mut Value) {
+    set(object, "type", "Opaque");
+    let Some(texts) = object.as_object_mut().and_then(|map| map.remove("stringData")) else {
+        return;
+    };
+    set(object, "data", Map::new());
+    for (key, text) in texts.as_object().into_iter().flatten() {
+        let encoded = STANDARD.encode(text.as_str().unwrap_or_default());
+        object["data"][key] = json!(encoded);
+    }
 }
 
 /// Defaults of a webhook configuration.

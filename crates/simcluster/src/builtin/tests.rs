@@ -238,3 +238,10 @@ fn a_mount_needs_its_volume() {
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]);
     check_new("apps", "statefulsets", object, "");
 }
+
+#[test]
+fn text_in_a_secret_is_kept_encoded() {
+    let mut object = json!({"metadata": {"name": "s"}, "stringData": {"a": "b"}});
+    default(&kind("", "secrets"), &mut object);
+    assert_eq!(object, json!({"metadata": {"name": "s"}, "type": "Opaque", "data": {"a": "Yg=="}}));
+}
