@@ -102,8 +102,9 @@ pub(crate) fn unseen(world: &World) -> Option<Hold> {
     }
 }
 
-/// Pods of the new revision that are in trouble are the reason to stop, not to go on.
-fn broken_update(account: &Account<'_>) -> Option<Hold> {
+/// Pods of the new revision that are in trouble are the reason to stop, not to go on: a Pod that is not
+/// ready at the old revision may recover, at the new one it would not.
+pub(crate) fn broken_update(account: &Account<'_>) -> Option<Hold> {
     account.slots.iter().any(|slot| slot.state == PodState::Broken).then(|| waiting(account))
 }
 

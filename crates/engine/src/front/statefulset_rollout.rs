@@ -54,6 +54,7 @@ fn begin(world: &World, now: Timestamp) -> Option<World> {
     if asked && world.workload.is_none() {
         // Whatever was there is not missed: it is to be created.
         status.workload_name.clear();
+        status.applied = None;
     }
     if identity {
         for row in &mut status.pods {
@@ -226,8 +227,8 @@ fn stand(
     if let Some(standing) = apply(world, workload, account) {
         return standing;
     }
-    let seen = applied(world).is_none_or(|applied| workload.generation >= applied.generation);
-    if !seen || workload.observed_generation < workload.generation {
+    let ours = applied(world).is_none_or(|applied| workload.generation >= applied.generation);
+    if !(ours || caught_up(world, now)) || workload.observed_generation < workload.generation {
         let message = format!(
             "waiting for the StatefulSet controller to see generation {} of StatefulSet {}/{}",
             workload.generation, rollout.namespace, rollout.workload_name
@@ -235,6 +236,12 @@ fn stand(
         return Standing::new(Phase::InProgress, Hold::new(Reason::WaitingForController, message));
     }
     advance(&Scene { world, workload, account, now }, status, before)
+}
+
+/// Whether the caches must have seen our last write by now: what they hold is older than that write only
+/// because it is another object, deleted and made again by somebody.
+fn caught_up(world: &World, now: Timestamp) -> bool {
+    world.outcome.acted_at.is_none_or(|at| now.duration_since(at) >= world.settings.slow)
 }
 
 fn apply_refused(world: &World) -> Option<&ApplyRefused> {
@@ -273,9 +280,7 @@ fn absent(world: &World, now: Timestamp) -> Standing {
     let was_there =
         !world.status.workload_name.is_empty() && world.status.phase != Some(Phase::Pending);
     let made = world.outcome.applied.as_ref().is_some_and(|a| a.hash == rollout.desired_hash);
-    let lagging =
-        world.outcome.acted_at.is_some_and(|at| now.duration_since(at) < world.settings.slow);
-    if made && lagging {
+    if made && !caught_up(world, now) {
         let message = format!("StatefulSet {place} was created and is not seen yet");
         return Standing::new(Phase::InProgress, Hold::new(Reason::Creating, message));
     }
@@ -337,14 +342,14 @@ fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Standing {
     let good = account.awaited() == 0 && !opened(account);
     if before == Phase::Done && reached {
         let mut standing = Standing::new(Phase::Done, completed(account, rollout.percent));
-        standing.action = partition::settle(world, workload, account).filter(|_| good);
+        standing.action = partition::settle(world, workload, account);
         return standing;
     }
     if reached && good {
         if let Some(action) = partition::settle(world, workload, account) {
             let message = format!(
-                "opening the partition of StatefulSet {}/{}: every Pod runs the update revision",
-                rollout.namespace, rollout.workload_name
+                "preparing StatefulSet {}/{} to hold revision {} when the next template comes",
+                rollout.namespace, rollout.workload_name, workload.update_revision
             );
             return Standing::act(Hold::new(Reason::Settling, message), action);
         }
@@ -374,7 +379,10 @@ fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Standing {
     };
     match mover.advance(scene) {
         Move::Act(action) => {
-            let hold = remarked(Hold::new(Reason::Evicting, moving(scene, &action)));
+            let hold = match action {
+                Action::SetStrategy { .. } => drawing_back(scene),
+                _ => remarked(Hold::new(Reason::Evicting, moving(scene, &action))),
+            };
             Standing::act(hold, action)
         }
         Move::Wait(hold) => Standing::new(Phase::InProgress, remarked(hold)),
@@ -388,6 +396,20 @@ fn opened(account: &Account<'_>) -> bool {
 
 fn frozen(mover: Mover, scene: &Scene<'_>, hold: Hold) -> Standing {
     Standing { phase: Phase::Paused, hold, action: mover.freeze(scene) }
+}
+
+fn drawing_back(scene: &Scene<'_>) -> Hold {
+    let Scene { world, account, .. } = *scene;
+    Hold::new(
+        Reason::Applying,
+        format!(
+            "drawing back the partition of StatefulSet {}/{}: {} Pods have moved or may, {} wanted",
+            world.rollout.namespace,
+            world.rollout.workload_name,
+            account.moved(),
+            account.target
+        ),
+    )
 }
 
 fn moving(scene: &Scene<'_>, action: &Action) -> String {

@@ -34,7 +34,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if left == 0 {
         return batch(Vec::new(), Vec::new(), None, None, scene.account);
     }
-    if let Some(hold) = scene.refusal() {
+    if let Some(hold) = scene.stop() {
         return Move::Wait(hold);
     }
     let chosen = choose(scene, &order(scene), left);

@@ -111,6 +111,11 @@ impl Scene<'_> {
         (room.pods.min(left).min(if spaced { 1 } else { u32::MAX }), None)
     }
 
+    /// Why no Pod at all is to be moved now, not even one that costs the budget nothing.
+    fn stop(&self) -> Option<Hold> {
+        budget::broken_update(self.account).or_else(|| self.refusal())
+    }
+
     /// What the last batch met, when it is worth waiting for.
     fn refusal(&self) -> Option<Hold> {
         let refused = |pod: &'_ Pod| {

@@ -12,7 +12,7 @@ use crate::account::{Account, Slot};
 use crate::budget::Hold;
 use crate::decision::Action;
 use crate::status::Reason;
-use crate::world::{PodManagement, Strategy, Workload, World};
+use crate::world::{PodManagement, Strategy, VersionLeak, Workload, World};
 
 /// Turns a RollingUpdate set to OnDelete. In a write of its own, before any apply: a server-side
 /// apply cannot take away a partition that somebody else (or the server's defaults) has set, and
@@ -79,15 +79,26 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
     ))
 }
 
-/// What turns an OnDelete set into one that can be held, when its template stands already.
+/// What makes a set that is at one revision ready to be held when the next template comes.
+///
+/// It is opened first: until `currentRevision` has caught up, a Pod below a partition would come back at
+/// whatever that was. Then it is closed, so that even a template that somebody else changes
+/// (`kubectl rollout restart`) waits for us.
 pub fn settle(world: &World, workload: &Workload, account: &Account<'_>) -> Option<Action> {
-    let wanted = world.rollout.version_leak == crate::world::VersionLeak::Prevent;
-    let one_revision = account.slots.iter().all(|slot| {
-        slot.pod.is_some_and(|pod| pod.revision == workload.update_revision) && slot.good
-    });
-    let zero = Strategy::RollingUpdate { partition: 0 };
-    (wanted && one_revision && !account.slots.is_empty() && workload.strategy != zero)
-        .then_some(Action::SetStrategy { strategy: zero })
+    let at_update =
+        |slot: &Slot<'_>| slot.pod.is_some_and(|pod| pod.revision == workload.update_revision);
+    let prevent = world.rollout.version_leak == VersionLeak::Prevent;
+    if !prevent || account.slots.is_empty() || !account.slots.iter().all(at_update) {
+        return None;
+    }
+    let caught_up = workload.current_revision == workload.update_revision;
+    let partition = match workload.strategy {
+        Strategy::RollingUpdate { partition } if caught_up => partition.max(workload.replicas),
+        _ if account.slots.iter().all(|slot| slot.good) => 0,
+        _ => return None,
+    };
+    let strategy = Strategy::RollingUpdate { partition };
+    (workload.strategy != strategy).then_some(Action::SetStrategy { strategy })
 }
 
 /// The Pods that may still be moved, in the order in which they would go: opened ones first, then by
@@ -105,10 +116,16 @@ where
 pub(super) fn advance(scene: &Scene<'_>) -> Move {
     let opened = scene.account.slots.iter().filter(|slot| slot.movable() && slot.open).count();
     let left = scene.account.left();
+    if scene.account.moved() > scene.account.target
+        && let Some(action) = freeze(scene)
+    {
+        // Somebody made a new revision, or asked for less than what is open.
+        return Move::Act(action);
+    }
     if left == 0 && opened == 0 {
         return batch(Vec::new(), Vec::new(), None, None, scene.account);
     }
-    if let Some(hold) = scene.refusal() {
+    if let Some(hold) = scene.stop() {
         return Move::Wait(hold);
     }
     let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;

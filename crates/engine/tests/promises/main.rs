@@ -1,6 +1,7 @@
 //! The promises of the decisions, as tables of single looks and as walks over a small cluster.
 
 mod fixture;
+mod judge;
 mod model;
 
 mod target;

@@ -82,9 +82,29 @@ fn a_lost_pod_below_the_partition_is_no_leak_and_not_moved() {
 }
 
 #[test]
-fn at_100_percent_the_partition_ends_open_so_that_the_next_template_can_be_held() {
+fn at_100_percent_the_partition_ends_closed_so_that_nobodys_next_template_rolls_by_itself() {
     let all = world().budget(2).held(0).updated(0).updated(1).updated(2).updated(3);
     check(&all, "Done Completed: -");
+    let caught_up = all.with_set(|set| set.current_revision = "v2".into());
+    check(&caught_up, "InProgress Settling: strategy partition 4");
+    check(&caught_up.clone().phase(Phase::Done), "Done Completed: strategy partition 4");
+    check(&caught_up.held(4).phase(Phase::Done), "Done Completed: -");
+}
+
+#[test]
+fn a_set_scaled_up_at_rest_is_closed_again() {
+    let all = world().replicas(2).budget(1).held(1).updated(0).updated(1).phase(Phase::Done);
+    let all = all.with_set(|set| set.current_revision = "v2".into());
+    check(&all, "Done Completed: strategy partition 2");
+}
+
+#[test]
+fn what_somebody_else_opened_beyond_the_target_is_drawn_back() {
+    // `kubectl rollout restart` while the set was open, at percent 25.
+    check(&world().budget(2).percent(25).held(0), "InProgress Applying: strategy partition 4");
+    // Percent lowered while 1 and 2 were open and standing.
+    let fixture = world().budget(2).percent(25).held(1).updated(3);
+    check(&fixture, "InProgress Applying: strategy partition 3");
 }
 
 #[test]
@@ -102,7 +122,7 @@ fn scaling_to_zero_loses_the_hold_and_stops_it() {
         world.rollout.identity = "second".into();
         world.rollout.generation = 3;
     });
-    check(&identity, "InProgress Settling: strategy partition 0");
+    check(&identity, "Done Completed: -");
 }
 
 #[test]

@@ -1,1 +1,1 @@
-//! Shrunk failures of the walks, told as tables.
+//! Shrunk failures of the walks, told as stories.
