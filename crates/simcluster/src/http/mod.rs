@@ -5,6 +5,7 @@ pub mod discovery;
 mod protobuf;
 mod resource;
 pub mod respond;
+mod review;
 pub mod route;
 mod system;
 mod watch;

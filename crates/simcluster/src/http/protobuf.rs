@@ -90,6 +90,11 @@ const KINDS: &[(&str, &str, &[Field])] = &[
         ],
     ),
     (
+        "authorization.k8s.io/v1",
+        "SelfSubjectRulesReview",
+        &[(1, "metadata", Ty::One(META)), (2, "spec", Ty::One(&[(1, "namespace", Ty::Text)]))],
+    ),
+    (
         "policy/v1",
         "PodDisruptionBudget",
         &[

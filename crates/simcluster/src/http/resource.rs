@@ -16,9 +16,10 @@ use crate::kind::Kind;
 use crate::object::Key;
 use crate::server::delete::Deleted;
 use crate::server::options::{DeleteOptions, WriteOptions};
+use crate::server::part::Part;
 use crate::server::patch::PatchType;
 use crate::server::read::ListQuery;
-use crate::server::write::{Outcome, Part};
+use crate::server::write::Outcome;
 use crate::server::{convert, decode, scale};
 
 /// One request about a kind, with everything that was read from it.
@@ -65,67 +66,6 @@ impl Skin {
             (Some(name), None) => call.object(&name, Part::Main).await,
             (Some(name), Some(sub)) => call.subresource(&name, &sub).await,
         }
-    }
-
-    /// Reviews of access and of oneself; they are answered and forgotten.
-    fn review(&self, group: &str, kind: &str, asked: &Asked) -> Result<Response, ApiError> {
-        if asked.method != Method::POST {
-            return Err(ApiError::method_not_allowed());
-        }
-        let mut review = asked.parse_body().map_err(ApiError::bad_request)?;
-        if !review.is_object() {
-            review = json!({});
-        }
-        review["kind"] = json!(kind);
-        review["apiVersion"] = json!(format!("{group}/v1"));
-        if kind == "SelfSubjectRulesReview" {
-            review["status"] = json!({
-                "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-                "incomplete": false,
-            });
-        } else if kind == "SelfSubjectReview" {
-            review["status"] = json!({"userInfo": {
-                "username": asked.user,
-                "groups": ["system:masters", "system:authenticated"],
-            }});
-        } else {
-            review["status"] = self.access.review(&asked.user, &review["spec"]);
-        }
-        if let Some(attributes) = review["spec"]["resourceAttributes"].as_object_mut() {
-            attributes.retain(|_, value| value.as_str() != Some(""));
-        }
-        if !review["metadata"].is_object() {
-            review["metadata"] = json!({});
-        }
-        let options = WriteOptions::parse(&asked.query, asked.header(header::USER_AGENT))?;
-        let writer = crate::apply::Writer {
-            manager: &options.manager,
-            api_version: &format!("{group}/v1"),
-            subresource: None,
-            now: (self.clock)(),
-        };
-        crate::apply::track(&review_kind(group, kind), None, &mut review, &writer);
-        Ok(respond::json(201, &review))
-    }
-}
-
-/// A review is never stored; its kind only serves to say who wrote which field.
-fn review_kind(group: &str, kind: &str) -> Kind {
-    Kind {
-        group: group.to_owned(),
-        version: "v1".to_owned(),
-        kind: kind.to_owned(),
-        list_kind: String::new(),
-        plural: String::new(),
-        singular: String::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: false,
-        has_status: true,
-        scale: None,
-        storage_hash: String::new(),
-        custom: None,
     }
 }
 

@@ -59,15 +59,41 @@ pub fn read(
     verdict(kind, &unknown, options)
 }
 
-/// Reads what a patch made of an object.
+/// Reads what a patch made of an object. `patch` is shown in a refusal instead of the whole
+/// result, as it is for a strategic merge.
 pub fn read_patched(
     kind: &Kind,
     object: &mut Value,
+    patch: Option<&Value>,
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
-    let whole = object.clone();
-    let unknown = fields(kind, object).map_err(|error| error.refused_patch(kind, &whole))?;
+    let shown = match patch {
+        Some(patch) => go_map(patch),
+        None => object.to_string(),
+    };
+    let unknown = fields(kind, object).map_err(|error| error.refused_patch(&shown))?;
+    if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
+        return Err(DecodeError::strict(&unknown).refused_patch(&shown));
+    }
     verdict(kind, &unknown, options)
+}
+
+/// A value as Go prints it.
+fn go_map(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let pairs: Vec<String> =
+                map.iter().map(|(key, value)| format!("{key}:{}", go_map(value))).collect();
+            format!("map[{}]", pairs.join(" "))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_map).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::String(text) => text.clone(),
+        Value::Null => "<nil>".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 fn fields(kind: &Kind, object: &mut Value) -> Result<Vec<String>, DecodeError> {

@@ -7,7 +7,7 @@ use super::{Inner, meta};
 use crate::error::ApiError;
 use crate::object::{self, Collection, Key};
 use crate::server::options::WriteOptions;
-use crate::server::write::Part;
+use crate::server::part::Part;
 
 const EVENTS: Collection = Collection::known("", "events");
 

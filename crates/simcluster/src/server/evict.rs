@@ -9,7 +9,7 @@ use crate::error::ApiError;
 use crate::eviction::{check_name, decide, missing};
 use crate::object::{self, BUDGETS, Key, Object, PODS};
 use crate::server::options::{DeleteOptions, WriteOptions};
-use crate::server::write::Part;
+use crate::server::part::Part;
 
 impl Inner {
     /// POST of an Eviction: the budget's slot, the Pod's condition, the deletion.

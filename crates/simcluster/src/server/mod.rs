@@ -12,6 +12,7 @@ pub mod events;
 mod evict;
 pub mod meta;
 pub mod options;
+pub mod part;
 pub mod patch;
 pub mod read;
 pub mod scale;
@@ -31,7 +32,7 @@ use crate::error::ApiError;
 use crate::kind::{Kind, Registry};
 use crate::object::Collection;
 use crate::server::options::{DeleteOptions, WriteOptions};
-use crate::server::write::Part;
+use crate::server::part::Part;
 use crate::store::Store;
 
 /// Everything behind one lock.

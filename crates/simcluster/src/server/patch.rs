@@ -11,7 +11,8 @@ use crate::kind::Kind;
 use crate::object::{self, Key};
 use crate::patch;
 use crate::server::options::WriteOptions;
-use crate::server::write::{Attempt, Part};
+use crate::server::part::Part;
+use crate::server::write::Attempt;
 
 /// The kinds of patch, by media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +96,10 @@ impl Inner {
             )]));
         }
         let before = self.get(kind, key)?;
-        let shown = super::convert::served(kind, &before);
-        let mut after = patched(kind, type_, &shown, body)?;
-        let warnings = decode::read_patched(kind, &mut after, options)?;
+        let current = super::convert::served(kind, &before);
+        let mut after = patched(kind, type_, &current, body)?;
+        let shown = (type_ == PatchType::Strategic).then_some(body);
+        let warnings = decode::read_patched(kind, &mut after, shown, options)?;
         let mut attempt = self.prepare_update(kind, key, part, after)?;
         attempt.warnings = warnings;
         Ok(attempt)

@@ -11,8 +11,9 @@ use crate::kind::{Kind, ScalePaths};
 use crate::object::{self, Key};
 use crate::selector::LabelSelector;
 use crate::server::options::WriteOptions;
+use crate::server::part::Part;
 use crate::server::patch::{PatchType, patched};
-use crate::server::write::{Attempt, Part};
+use crate::server::write::Attempt;
 
 /// The Scale of an object.
 pub fn of(kind: &Kind, object: &Value) -> Result<Value, ApiError> {

@@ -13,46 +13,7 @@ use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object::{self, CRDS, Key, NAMESPACES, Object};
 use crate::server::options::WriteOptions;
-
-/// Which part of an object a request writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Everything but the status.
-    Main,
-    /// The status alone.
-    Status,
-    /// `spec.finalizers` of a namespace.
-    Finalize,
-    /// `spec.nodeName` of a Pod, and the condition that says so.
-    Binding,
-    /// The number of replicas, through `/scale`.
-    Scale,
-}
-
-impl Part {
-    /// From the last segment of a URL; empty for the object itself.
-    pub fn parse(subresource: &str) -> Option<Self> {
-        Some(match subresource {
-            "" => Self::Main,
-            "status" => Self::Status,
-            "finalize" => Self::Finalize,
-            "binding" => Self::Binding,
-            "scale" => Self::Scale,
-            _ => return None,
-        })
-    }
-
-    /// As in a URL and in managedFields; empty for the object itself.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Main => "",
-            Self::Status => "status",
-            Self::Finalize => "finalize",
-            Self::Binding => "binding",
-            Self::Scale => "scale",
-        }
-    }
-}
+use crate::server::part::{Part, only_part};
 
 /// A write on its way: what will be stored if nothing objects.
 #[derive(Clone, Debug)]
@@ -388,57 +349,4 @@ fn check_same(kind: &Kind, key: &Key, before: &Value, object: &Value) -> Result<
         return Err(ApiError::stale(kind, &key.name));
     }
     Ok(())
-}
-
-/// Leaves only the part that the request may write; the rest is as stored.
-fn only_part(kind: &Kind, part: Part, before: &Value, after: &mut Value) {
-    let from_before = |after: &mut Value, field: &str| match before.get(field) {
-        Some(value) => after[field] = value.clone(),
-        None => {
-            after.as_object_mut().expect("an object is a map").remove(field);
-        }
-    };
-    match part {
-        Part::Main | Part::Scale => {
-            if kind.has_status {
-                from_before(after, "status");
-            }
-            if kind.plural == "namespaces" {
-                from_before(after, "spec");
-            }
-        }
-        Part::Status => {
-            let fields: Vec<String> = before
-                .as_object()
-                .into_iter()
-                .chain(after.as_object())
-                .flat_map(|fields| fields.keys().cloned())
-                .filter(|field| !matches!(field.as_str(), "status" | "metadata"))
-                .collect();
-            for field in fields {
-                from_before(after, &field);
-            }
-            if kind.custom.is_some() {
-                let managed = after["metadata"]["managedFields"].take();
-                after["metadata"] = before["metadata"].clone();
-                if managed.is_array() {
-                    after["metadata"]["managedFields"] = managed;
-                }
-            } else if let Some(owners) = before["metadata"].get("ownerReferences") {
-                after["metadata"]["ownerReferences"] = owners.clone();
-            }
-        }
-        Part::Binding => {
-            let node = after["spec"]["nodeName"].take();
-            let status = after["status"].take();
-            *after = before.clone();
-            after["spec"]["nodeName"] = node;
-            after["status"] = status;
-        }
-        Part::Finalize => {
-            let finalizers = after["spec"]["finalizers"].take();
-            *after = before.clone();
-            after["spec"]["finalizers"] = finalizers;
-        }
-    }
 }

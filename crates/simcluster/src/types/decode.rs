@@ -33,12 +33,13 @@ impl DecodeError {
         ))
     }
 
-    /// 422, as a patch whose result does not decode is answered.
-    pub fn refused_patch(&self, kind: &Kind, patched: &Value) -> ApiError {
-        let text = Value::String(patched.to_string());
-        let cause =
-            Cause::new("FieldValueInvalid", format!("Invalid value: {text}: {self}"), "patch");
-        ApiError::invalid(kind, "", vec![cause])
+    /// 422, as a patch whose result does not decode is answered: about no kind and no name.
+    pub fn refused_patch(&self, shown: &str) -> ApiError {
+        let shown = Value::String(shown.to_owned());
+        let message = format!("Invalid value: {shown}: {self}");
+        let cause = Cause::new("FieldValueInvalid", message, "patch");
+        ApiError::new(422, "Invalid", format!(" \"\" is invalid: patch: {}", cause.message))
+            .with_causes(vec![cause])
     }
 }
 
