@@ -1,54 +1,19 @@
 //! What a client sees over the Router, beyond the recorded exchanges.
 
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+mod client;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use base64::Engine as _;
+use client::{call, cluster, raw, with_access};
 use futures::FutureExt;
-use http::Request;
 use http_body_util::BodyExt;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use simcluster::admission::WebhookCall;
-use simcluster::cluster::{Options, SimCluster};
 use simcluster::http::access::{ADMIN, Access, Denial};
-use tokio::time::Instant;
-use tower::ServiceExt;
-
-fn cluster(window: usize) -> SimCluster {
-    with_access(window, Access::default())
-}
-
-fn with_access(window: usize, access: Access) -> SimCluster {
-    let start = Instant::now();
-    let zero: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a constant");
-    let clock = Arc::new(move || {
-        zero.checked_add(SignedDuration::try_from(start.elapsed()).expect("short")).expect("soon")
-    });
-    SimCluster::new(Options { window, access, ..Options::new(1, clock) })
-}
-
-async fn raw(router: &Router, method: &str, path: &str, body: &Value) -> axum::response::Response {
-    let content =
-        if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
-    let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("content-type", content)
-        .body(body)
-        .expect("a request");
-    router.clone().oneshot(request).await.expect("the router never fails")
-}
-
-async fn call(router: &Router, method: &str, path: &str, body: Value) -> (u16, Value) {
-    let response = raw(router, method, path, &body).await;
-    let code = response.status().as_u16();
-    let bytes = response.into_body().collect().await.expect("no body fails").to_bytes();
-    (code, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
-}
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -337,4 +302,46 @@ async fn a_lease_is_only_replaced_by_who_names_its_version() {
     assert_eq!(call(&router, "PUT", &format!("{leases}/l"), lease.clone()).await.0, 200);
     let (code, stale) = call(&router, "PUT", &format!("{leases}/l"), lease).await;
     assert_eq!((code, &stale["reason"]), (409, &json!("Conflict")));
+}
+
+/// Everything that a watch of Pods shows while a StatefulSet comes up and is rolled by hand.
+async fn history(seed: u64) -> Vec<u8> {
+    let cluster = client::seeded(seed);
+    let router = cluster.router();
+    let drive = tokio::spawn(cluster.drive());
+    let set = json!({
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 5,
+            "serviceName": "web",
+            "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+            },
+        },
+    });
+    let pods = "/api/v1/namespaces/default/pods";
+    let query = format!("{pods}?watch=1&resourceVersion=0&timeoutSeconds=90");
+    let watch = raw(&router, "GET", &query, &Value::Null).await;
+    let (code, body) =
+        call(&router, "POST", "/apis/apps/v1/namespaces/default/statefulsets", set).await;
+    assert_eq!(code, 201, "{body}");
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    for name in ["web-0", "web-3"] {
+        assert_eq!(call(&router, "DELETE", &format!("{pods}/{name}"), Value::Null).await.0, 200);
+    }
+    let seen = watch.into_body().collect().await.expect("no body fails").to_bytes();
+    drive.abort();
+    seen.to_vec()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_at_work_repeats_itself_from_its_seed_and_from_no_other() {
+    let first = history(1).await;
+    assert!(first == history(1).await, "the same seed gave other bytes");
+    assert!(first != history(2).await, "another seed gave the same bytes");
 }
