@@ -18,7 +18,7 @@ use crate::behaviour::namespace::Namespaces;
 use crate::behaviour::node::Nodes;
 use crate::behaviour::scheduler::Scheduler;
 use crate::behaviour::statefulset::StatefulSets;
-use crate::behaviour::{Behaviour, Change};
+use crate::behaviour::{Behaviour, Change, Refusal};
 use crate::error::ApiError;
 use crate::http::Clock;
 use crate::object::Key;
@@ -221,13 +221,20 @@ impl Driver {
         };
         let actor = behaviour.name();
         let failed = step.writes.into_iter().find_map(|write| {
-            self.server.commit(write, actor, now).err().filter(|error| !harmless(error))
+            let (verb, target) = write.target();
+            let error = self.server.commit(write, actor, now).err().filter(|e| !harmless(e))?;
+            Some(Refusal { verb, key: target, message: error.message })
         });
-        if let Some(error) = failed {
+        if let Some(refusal) = failed {
+            if let Some(said) = behaviour.refused(&key, &refusal) {
+                // Saying so may fail as well; the next attempt says it again.
+                let _ = self.server.commit(said, actor, now);
+            }
             let failures = self.failures.entry((slot, key.clone())).or_default();
             let wait = (RETRY << (*failures).min(20)).min(RETRY_LIMIT);
             *failures += 1;
-            tracing::debug!(actor, name = key.name, %error, "a write failed, will be tried again");
+            let error = &refusal.message;
+            tracing::debug!(actor, name = key.name, error, "a write failed, will be tried again");
             self.enqueue(slot, key.clone(), after(now, wait));
         } else {
             self.failures.remove(&(slot, key.clone()));

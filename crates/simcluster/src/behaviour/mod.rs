@@ -96,6 +96,44 @@ pub enum Write {
     },
 }
 
+impl Write {
+    /// What it does and to which object; an Event's is the object that it is about.
+    pub fn target(&self) -> (Verb, Key) {
+        match self {
+            Self::Create { collection, object } => {
+                (Verb::Create, Key::of(collection.clone(), object))
+            }
+            Self::Update { key, .. } => (Verb::Update, key.clone()),
+            Self::Delete { key, .. } => (Verb::Delete, key.clone()),
+            Self::Event { regarding, .. } => (Verb::Event, regarding.clone()),
+        }
+    }
+}
+
+/// What a [`Write`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// POST.
+    Create,
+    /// PUT.
+    Update,
+    /// DELETE.
+    Delete,
+    /// An Event.
+    Event,
+}
+
+/// A write that the server did not take.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What it would have done.
+    pub verb: Verb,
+    /// To which object.
+    pub key: Key,
+    /// The server's message.
+    pub message: String,
+}
+
 /// What one step wants.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
@@ -112,6 +150,12 @@ pub trait Behaviour: Send + Sync {
 
     /// The keys that have to be looked at again because of a change.
     fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key>;
+
+    /// What to say when a write of a step on this key was refused.
+    fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {
+        let _ = (key, refusal);
+        None
+    }
 
     /// One look at one key. Randomness is seeded, so the same history gives the same steps.
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step;

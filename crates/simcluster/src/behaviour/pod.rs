@@ -100,10 +100,8 @@ pub fn matters(before: Option<&Value>, after: Option<&Value>) -> bool {
     let (Some(before), Some(after)) = (before, after) else {
         return true;
     };
-    let ready = |pod: &Value| {
-        condition(pod, "Ready")
-            .map(|ready| (ready["status"] == "True", time(&ready["lastTransitionTime"])))
-    };
+    let ready =
+        |pod| condition(pod, "Ready").map(|ready| (&ready["status"], &ready["lastTransitionTime"]));
     before["metadata"]["uid"] != after["metadata"]["uid"]
         || before["metadata"]["labels"] != after["metadata"]["labels"]
         || before["metadata"]["ownerReferences"] != after["metadata"]["ownerReferences"]

@@ -350,6 +350,44 @@ fn pods_of_a_lost_node_stay_terminating_until_the_node_object_goes() {
 }
 
 #[test]
+fn a_pod_in_the_way_of_a_set_makes_creation_fail_aloud_until_it_is_gone() {
+    let mut lab = Lab::with_set(18, 1, |_| ());
+    lab.create(
+        PODS,
+        json!({
+            "metadata": {"name": "web-1", "namespace": "default", "labels": {"app": "other"}},
+            "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+        }),
+    );
+    lab.edit(&set_key(), None, |set| set["spec"]["replicas"] = 3.into());
+    lab.pass(30);
+    let events = Collection::known("", "events");
+    let said = lab.server.view().list(&events, Some("default")).any(|event| {
+        event["reason"] == "FailedCreate"
+            && event.to_string().contains("Create Pod web-1 in StatefulSet web failed error: ")
+    });
+    assert!(said, "{}", lab.picture());
+    lab.delete(&pod_key(1), None);
+    lab.pass(120);
+    assert_eq!(lab.status()["readyReplicas"], 3);
+}
+
+#[test]
+fn a_pod_that_is_back_within_a_second_counts_as_healthy_again_at_once() {
+    let mut lab = Lab::with_set(19, 4, |spec| {
+        spec["template"]["metadata"]["annotations"] =
+            json!({"simcluster.sluice.dev/startup": "300ms"});
+    });
+    lab.create(BUDGETS, budget(&json!(1)));
+    lab.pass(5);
+    lab.evict(3).unwrap();
+    lab.pass(2);
+    let status = lab.get(&Key::new(BUDGETS, "default", "web")).unwrap()["status"].clone();
+    assert_eq!(status["currentHealthy"], 4, "{status}");
+    assert!(status.get("disruptedPods").is_none(), "{status}");
+}
+
+#[test]
 fn pods_of_a_node_that_comes_back_in_time_are_ready_again() {
     let mut lab = Lab::with_set(12, 3, |_| ());
     let before = lab.get(&pod_key(0)).unwrap();

@@ -57,23 +57,23 @@ fn is_collection(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(method: Method, uri: &'static str, expect: Asked) {
-        assert_eq!(Asked::of(&method, &Uri::from_static(uri)), expect, "{uri}");
+    fn check(method: &Method, uri: &'static str, expect: Asked) {
+        assert_eq!(Asked::of(method, &Uri::from_static(uri)), expect, "{uri}");
     }
 
     #[test]
     fn requests_are_told_apart() {
-        check(Method::GET, "/api/v1/pods?&limit=500", Asked::List);
-        check(Method::GET, "/api/v1/namespaces/ns/pods", Asked::List);
-        check(Method::GET, "/apis/apps/v1/namespaces/ns/statefulsets?&watch=true", Asked::Watch);
-        check(Method::GET, "/api/v1/pods?watch=1", Asked::Watch);
-        check(Method::GET, "/api/v1/namespaces/ns/pods/p", Asked::Read);
-        check(Method::GET, "/api/v1/namespaces/ns", Asked::Read);
-        check(Method::GET, "/api/v1/namespaces", Asked::List);
-        check(Method::GET, "/apis/apps/v1", Asked::Read);
-        check(Method::GET, "/version", Asked::Read);
-        check(Method::POST, "/api/v1/namespaces/ns/pods/p/eviction", Asked::Create);
-        check(Method::PATCH, "/api/v1/namespaces/ns/pods/p/status", Asked::Update);
-        check(Method::DELETE, "/api/v1/namespaces/ns/pods/p", Asked::Delete);
+        check(&Method::GET, "/api/v1/pods?&limit=500", Asked::List);
+        check(&Method::GET, "/api/v1/namespaces/ns/pods", Asked::List);
+        check(&Method::GET, "/apis/apps/v1/namespaces/ns/statefulsets?&watch=true", Asked::Watch);
+        check(&Method::GET, "/api/v1/pods?watch=1", Asked::Watch);
+        check(&Method::GET, "/api/v1/namespaces/ns/pods/p", Asked::Read);
+        check(&Method::GET, "/api/v1/namespaces/ns", Asked::Read);
+        check(&Method::GET, "/api/v1/namespaces", Asked::List);
+        check(&Method::GET, "/apis/apps/v1", Asked::Read);
+        check(&Method::GET, "/version", Asked::Read);
+        check(&Method::POST, "/api/v1/namespaces/ns/pods/p/eviction", Asked::Create);
+        check(&Method::PATCH, "/api/v1/namespaces/ns/pods/p/status", Asked::Update);
+        check(&Method::DELETE, "/api/v1/namespaces/ns/pods/p", Asked::Delete);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use self::replica::Hold;
 use self::sync::{Act, Counts, Seen, Want};
-use super::{Behaviour, Change, Step, View, Write, pod, select};
+use super::{Behaviour, Change, Refusal, Step, Verb, View, Write, pod, select};
 use crate::object::{self, CLAIMS, CONTROLLER_REVISIONS, Key, Object, PODS, STATEFULSETS};
 
 const COMPONENT: &str = "statefulset-controller";
@@ -50,6 +50,23 @@ impl Behaviour for StatefulSets {
             return adopters(view, object);
         }
         owners.into_iter().collect()
+    }
+
+    fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {
+        let (verb, reason) = match refusal.verb {
+            _ if refusal.key.collection != PODS => return None,
+            Verb::Create => ("Create", "FailedCreate"),
+            Verb::Delete => ("Delete", "FailedDelete"),
+            _ => return None,
+        };
+        let (pod, set, error) = (&refusal.key.name, &key.name, &refusal.message);
+        Some(Write::Event {
+            regarding: key.clone(),
+            type_: "Warning",
+            reason,
+            message: format!("{verb} Pod {pod} in StatefulSet {set} failed error: {error}"),
+            component: COMPONENT,
+        })
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, _: &mut fastrand::Rng) -> Step {
@@ -111,7 +128,6 @@ impl<'a> Look<'a> {
     }
 
     fn step(mut self) -> Step {
-        self.adopt_pods();
         let history = self.history();
         let taken = |name: &str| {
             let key = Key::new(CONTROLLER_REVISIONS, &self.key.namespace, name);
@@ -196,23 +212,6 @@ impl<'a> Look<'a> {
         history
     }
 
-    fn adopt_pods(&mut self) {
-        if self.want.terminating {
-            return;
-        }
-        let end = self.want.start + self.want.replicas;
-        for ordinal in self.want.start..end {
-            let Some(pod) = self.view.get(&self.pod_key(ordinal)) else { continue };
-            let labels = &pod["metadata"]["labels"];
-            if object::controller(pod).is_none()
-                && !object::is_terminating(pod)
-                && select::selects(&self.set["spec"]["selector"], labels)
-            {
-                self.writes.push(adopt(self.set, PODS, pod));
-            }
-        }
-    }
-
     fn pods(&self) -> BTreeMap<i64, Seen> {
         let set_name = object::name(self.set);
         self.view
@@ -245,8 +244,8 @@ impl<'a> Look<'a> {
     fn create(&mut self, from: &Value, ordinal: i64) {
         let set_name = object::name(self.set).to_owned();
         let pod_key = self.pod_key(ordinal);
-        if self.view.get(&pod_key).is_some() {
-            // Somebody else's Pod, or one adopted by this very pass: the next look counts it.
+        if let Some(orphan) = self.view.get(&pod_key).filter(|pod| self.adopts(pod)) {
+            self.writes.push(adopt(self.set, PODS, orphan));
             return;
         }
         for claim in replica::claims(self.set, &pod_key.name) {
@@ -265,6 +264,14 @@ impl<'a> Look<'a> {
         self.writes.push(Write::Create { collection: PODS, object });
         let message = format!("Create Pod {} in StatefulSet {set_name} successful", pod_key.name);
         self.event("SuccessfulCreate", message);
+    }
+
+    /// Whether a Pod under one of our names is nobody's and selected. Any other such Pod makes the
+    /// creation fail, and it is tried again.
+    fn adopts(&self, pod: &Value) -> bool {
+        object::controller(pod).is_none()
+            && !object::is_terminating(pod)
+            && select::selects(&self.set["spec"]["selector"], &pod["metadata"]["labels"])
     }
 
     fn delete(&mut self, ordinal: i64) {
