@@ -58,23 +58,24 @@ impl Server {
         now: Timestamp,
         prepare: impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
     ) -> Result<Outcome, ApiError> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let out = self.submit_once(options, now, &prepare).await;
-            match out {
-                Err(error) if error.code == 409 && error.reason == "Conflict" && tries < TRIES => {}
-                other => return other,
+        for _ in 1..TRIES {
+            if let Some(outcome) = self.submit_once(options, now, &prepare).await? {
+                return Ok(outcome);
             }
         }
+        let last = self.submit_once(options, now, &prepare).await?;
+        last.ok_or_else(|| {
+            ApiError::new(409, "Conflict", "the object kept changing while webhooks were asked")
+        })
     }
 
+    /// One try; `None` when the object changed while the webhooks were asked.
     async fn submit_once(
         &self,
         options: &WriteOptions,
         now: Timestamp,
         prepare: &impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
-    ) -> Result<Outcome, ApiError> {
+    ) -> Result<Option<Outcome>, ApiError> {
         let caller = self.webhook_caller();
         let step = self.write(|inner| {
             let mut attempt = prepare(inner)?;
@@ -90,7 +91,7 @@ impl Server {
             Ok(Step::Asking(Box::new(attempt), hooks))
         })?;
         let (mut attempt, hooks) = match step {
-            Step::Done(outcome) => return Ok(outcome),
+            Step::Done(outcome) => return Ok(Some(outcome)),
             Step::Asking(attempt, hooks) => (attempt, hooks),
         };
         let Some(caller) = caller else {
@@ -108,7 +109,10 @@ impl Server {
             ask(&caller, hook, &subject, &mut warnings).await?;
         }
         attempt.warnings = warnings;
-        self.write(|inner| inner.store(*attempt, options))
+        match self.write(|inner| inner.store(*attempt, options)) {
+            Err(error) if error.reason == "Conflict" => Ok(None),
+            other => other.map(Some),
+        }
     }
 
     /// Asks validating webhooks about something that is not a plain write (a delete, an eviction).

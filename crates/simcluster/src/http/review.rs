@@ -40,7 +40,8 @@ impl Skin {
         } else {
             review["status"] = self.access.review(&asked.user, &review["spec"]);
         }
-        if let Some(attributes) = review["spec"]["resourceAttributes"].as_object_mut() {
+        let attributes = review.pointer_mut("/spec/resourceAttributes");
+        if let Some(attributes) = attributes.and_then(|value| value.as_object_mut()) {
             attributes.retain(|_, value| value.as_str() != Some(""));
         }
         if !review["metadata"].is_object() {

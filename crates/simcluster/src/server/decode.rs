@@ -55,6 +55,13 @@ pub fn read(
     object: &mut Value,
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
+    if !object.is_object() {
+        return Err(ApiError::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
+             json parse error: json: cannot unmarshal {object} into Go value",
+            kind.kind
+        )));
+    }
     let unknown = fields(kind, object).map_err(|error| error.refused(kind))?;
     verdict(kind, &unknown, options)
 }
@@ -71,6 +78,10 @@ pub fn read_patched(
         Some(patch) => go_map(patch),
         None => object.to_string(),
     };
+    if !object.is_object() {
+        let why = DecodeError("json: cannot unmarshal what is no object".to_owned());
+        return Err(why.refused_patch(&shown));
+    }
     let unknown = fields(kind, object).map_err(|error| error.refused_patch(&shown))?;
     if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
         return Err(DecodeError::strict(&unknown).refused_patch(&shown));

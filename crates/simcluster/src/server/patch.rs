@@ -142,9 +142,9 @@ impl Inner {
         if body["metadata"].get("managedFields").is_some_and(|fields| !fields.is_null()) {
             return Err(ApiError::bad_request("metadata.managedFields must be nil"));
         }
+        let warnings = decode::read(kind, &mut body, options)?;
         meta::place(kind, &mut body, &key.namespace)?;
         body["metadata"]["name"] = json!(key.name);
-        let warnings = decode::read(kind, &mut body, options)?;
         let before = self.store.find(&key.collection, &key.namespace, &key.name).cloned();
         let writer = crate::apply::Writer {
             manager: &options.manager,

@@ -116,7 +116,7 @@ impl Inner {
         let mut after = (*super::convert::served(kind, &before)).clone();
         let path = pointer(&paths(kind)?.spec_replicas);
         let (parent, leaf) = path.rsplit_once('/').unwrap_or(("", "replicas"));
-        if let Some(parent) = after.pointer_mut(parent) {
+        if let Some(parent) = after.pointer_mut(parent).filter(|parent| parent.is_object()) {
             parent[leaf] = json!(replicas);
         }
         Ok(Attempt {

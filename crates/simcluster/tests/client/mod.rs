@@ -61,3 +61,16 @@ pub(crate) async fn call(router: &Router, method: &str, path: &str, body: Value)
     let bytes = response.into_body().collect().await.expect("no body fails").to_bytes();
     (code, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
+
+/// A list as a Table.
+pub(crate) async fn table(router: &Router, path: &str) -> (u16, Value) {
+    let request = Request::builder()
+        .uri(path)
+        .header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+        .body(Body::empty())
+        .expect("a request");
+    let response = router.clone().oneshot(request).await.expect("the router never fails");
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.expect("no body fails").to_bytes();
+    (code, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+}
