@@ -1,6 +1,7 @@
 //! Which fields two versions of an object differ in, and which fields a configuration sets.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
@@ -19,26 +20,8 @@ pub(super) struct Changes {
 /// Compares two versions of an object.
 pub(super) fn compare(shape: Shape<'_>, old: &Value, new: &Value) -> Changes {
     let mut changes = Changes::default();
-    let old = with_value_structs(shape, old);
-    let new = with_value_structs(shape, new);
-    walk(shape, Some(&old), Some(&new), &mut changes.set, &mut changes.removed);
+    walk(shape, Some(old), Some(new), &mut changes.set, &mut changes.removed);
     changes
-}
-
-/// What the real server holds by value is in every object, given or not.
-fn with_value_structs(shape: Shape<'_>, value: &Value) -> Value {
-    let mut out = value.clone();
-    fill(shape, &mut out);
-    out
-}
-
-fn fill(shape: Shape<'_>, value: &mut Value) {
-    for (name, child) in shape.by_value() {
-        if let Value::Object(map) = &mut *value {
-            let absent = if child.is_list() { Value::Array(Vec::new()) } else { json!({}) };
-            fill(child, map.entry(name).or_insert(absent));
-        }
-    }
 }
 
 fn walk(
@@ -82,20 +65,79 @@ fn walk(
         (Some(_), None) => removed.member = true,
         _ => {}
     }
-    let (old, new) = (entries(shape, old), entries(shape, new));
-    let empty = BTreeMap::new();
-    let (old, new) = (old.as_ref().unwrap_or(&empty), new.as_ref().unwrap_or(&empty));
+    if old.or(new).is_some_and(Value::is_object) {
+        walk_maps(
+            shape,
+            old.and_then(Value::as_object),
+            new.and_then(Value::as_object),
+            set,
+            removed,
+        );
+    } else {
+        walk_lists(shape, old, new, set, removed);
+    }
+}
+
+fn walk_maps(
+    shape: Shape<'_>,
+    old: Option<&Map<String, Value>>,
+    new: Option<&Map<String, Value>>,
+    set: &mut FieldSet,
+    removed: &mut FieldSet,
+) {
+    let mut step = |key: &str, before: Option<&Value>, after: Option<&Value>| {
+        if before == after {
+            return;
+        }
+        let child = shape.child(key).0;
+        // What the real server holds by value is in every object, given or not.
+        let implied = child.is_by_value().then(|| empty(child.is_list()));
+        let before = before.or(implied.filter(|_| old.is_some()));
+        let after = after.or(implied.filter(|_| new.is_some()));
+        descend(format!("f:{key}"), child, (before, after), set, removed);
+    };
+    for (key, after) in new.into_iter().flatten() {
+        step(key, old.and_then(|old| old.get(key)), Some(after));
+    }
+    for (key, before) in old.into_iter().flatten() {
+        if new.is_none_or(|new| !new.contains_key(key)) {
+            step(key, Some(before), None);
+        }
+    }
+}
+
+fn walk_lists(
+    shape: Shape<'_>,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    set: &mut FieldSet,
+    removed: &mut FieldSet,
+) {
+    let old = entries(shape, old).unwrap_or_default();
+    let new = entries(shape, new).unwrap_or_default();
     for segment in old.keys().chain(new.keys().filter(|segment| !old.contains_key(*segment))) {
         let (before, after) = (old.get(segment), new.get(segment));
-        if before.map(|(value, _)| value) == after.map(|(value, _)| value) {
-            continue;
-        }
-        let Some((_, child)) = after.or(before) else { continue };
-        let (mut s, mut r) = (FieldSet::default(), FieldSet::default());
-        walk(*child, before.map(|(v, _)| *v), after.map(|(v, _)| *v), &mut s, &mut r);
-        set.graft(segment.clone(), s);
-        removed.graft(segment.clone(), r);
+        let pair = (before.map(|(value, _)| *value), after.map(|(value, _)| *value));
+        descend(segment.clone(), shape.item(), pair, set, removed);
     }
+}
+
+fn descend(
+    segment: String,
+    child: Shape<'_>,
+    (before, after): (Option<&Value>, Option<&Value>),
+    set: &mut FieldSet,
+    removed: &mut FieldSet,
+) {
+    let (mut s, mut r) = (FieldSet::default(), FieldSet::default());
+    walk(child, before, after, &mut s, &mut r);
+    set.graft(segment.clone(), s);
+    removed.graft(segment, r);
+}
+
+fn empty(list: bool) -> &'static Value {
+    static EMPTY: LazyLock<[Value; 2]> = LazyLock::new(|| [json!({}), json!([])]);
+    &EMPTY[usize::from(list)]
 }
 
 type Entries<'v, 's> = BTreeMap<String, (&'v Value, Shape<'s>)>;

@@ -1,7 +1,7 @@
 //! `metadata.managedFields`: who set what, read and written in the server's order.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::set::FieldSet;
 
@@ -18,6 +18,51 @@ pub struct Writer<'a> {
     pub now: Timestamp,
 }
 
+/// The fields of an entry, read only when somebody has to look into them: most writes concern a
+/// part of the object that most owners have nothing in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Fields {
+    /// As they were.
+    Kept(Value),
+    /// Read.
+    Read(FieldSet),
+}
+
+impl Fields {
+    /// The set, to look at and to change.
+    pub(super) fn set(&mut self) -> &mut FieldSet {
+        if let Fields::Kept(fields) = self {
+            *self = Fields::Read(FieldSet::from_json(fields));
+        }
+        match self {
+            Fields::Read(set) => set,
+            Fields::Kept(_) => unreachable!("just read"),
+        }
+    }
+
+    /// Whether a set can have anything in common with these fields.
+    pub(super) fn may_meet(&self, other: &FieldSet) -> bool {
+        other.children.keys().any(|key| match self {
+            Fields::Kept(fields) => fields.get(key).is_some(),
+            Fields::Read(set) => set.children.contains_key(key),
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Fields::Kept(fields) => fields.as_object().is_none_or(Map::is_empty),
+            Fields::Read(set) => set.is_empty(),
+        }
+    }
+
+    fn into_json(self) -> Value {
+        match self {
+            Fields::Kept(fields) => fields,
+            Fields::Read(set) => set.to_json(),
+        }
+    }
+}
+
 /// One entry of `managedFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
@@ -32,7 +77,7 @@ pub(super) struct Entry {
     /// When it last took fields, RFC 3339.
     pub(super) time: Option<String>,
     /// The fields.
-    pub(super) fields: FieldSet,
+    pub(super) fields: Fields,
 }
 
 impl Entry {
@@ -44,7 +89,7 @@ impl Entry {
             api_version: writer.api_version.to_owned(),
             subresource: writer.subresource.unwrap_or_default().to_owned(),
             time: Some(stamp(writer.now)),
-            fields: FieldSet::default(),
+            fields: Fields::Read(FieldSet::default()),
         }
     }
 
@@ -68,7 +113,8 @@ impl Entry {
         out
     }
 
-    fn from_json(entry: &Value) -> Self {
+    fn from_json(mut entry: Value) -> Self {
+        let fields = entry.get_mut("fieldsV1").map(Value::take).unwrap_or_default();
         let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
         Self {
             manager: text("manager"),
@@ -76,17 +122,17 @@ impl Entry {
             api_version: text("apiVersion"),
             subresource: text("subresource"),
             time: entry["time"].as_str().map(str::to_owned),
-            fields: FieldSet::from_json(&entry["fieldsV1"]),
+            fields: Fields::Kept(fields),
         }
     }
 
-    fn to_json(&self) -> Value {
+    fn into_json(self) -> Value {
         let mut out = json!({
             "manager": self.manager,
             "operation": if self.applies { "Apply" } else { "Update" },
             "apiVersion": self.api_version,
             "fieldsType": "FieldsV1",
-            "fieldsV1": self.fields.to_json(),
+            "fieldsV1": self.fields.into_json(),
         });
         if let Some(time) = &self.time {
             out["time"] = json!(time);
@@ -107,7 +153,16 @@ pub fn stamp(now: Timestamp) -> String {
 /// The entries of an object.
 pub(super) fn read(object: &Value) -> Vec<Entry> {
     let entries = object["metadata"]["managedFields"].as_array();
-    entries.into_iter().flatten().map(Entry::from_json).collect()
+    entries.into_iter().flatten().cloned().map(Entry::from_json).collect()
+}
+
+/// The same, out of an object that is about to get new ones.
+pub(super) fn take(object: &mut Value) -> Vec<Entry> {
+    let entries = object.pointer_mut("/metadata/managedFields").map(Value::take);
+    match entries {
+        Some(Value::Array(entries)) => entries.into_iter().map(Entry::from_json).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Writes the entries in the server's order, without the empty ones.
@@ -129,7 +184,7 @@ pub(super) fn write(object: &mut Value, mut entries: Vec<Entry>) {
     if entries.is_empty() {
         metadata.remove("managedFields");
     } else {
-        let entries = entries.iter().map(Entry::to_json).collect();
+        let entries = entries.into_iter().map(Entry::into_json).collect();
         metadata.insert("managedFields".to_owned(), Value::Array(entries));
     }
 }

@@ -13,7 +13,7 @@ pub use entries::{Writer, stamp};
 pub use set::FieldSet;
 
 use compare::{Changes, compare, field_set};
-use entries::Entry;
+use entries::{Entry, Fields};
 
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
@@ -54,27 +54,40 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     entries::write(new, owners);
 }
 
-fn entries_before(live: Option<&Value>, new: &Value, writer: &Writer<'_>) -> Vec<Entry> {
-    let sent = new["metadata"]["managedFields"].as_array();
-    match (sent, writer.subresource) {
-        (Some(sent), None) if sent.as_slice() == [json!({})] => Vec::new(),
-        (Some(sent), None) if !sent.is_empty() => entries::read(new),
+fn entries_before(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) -> Vec<Entry> {
+    let sent = &new["metadata"]["managedFields"];
+    let main = writer.subresource.is_none();
+    match sent.as_array().map(Vec::as_slice) {
+        Some([only]) if main && *only == json!({}) => Vec::new(),
+        // A subresource cannot change them; when they are the live ones, no copy is needed.
+        Some([_, ..]) if main || live.is_some_and(|live| managed(live) == sent) => {
+            entries::take(new)
+        }
         _ => live.map(entries::read).unwrap_or_default(),
     }
 }
 
+fn managed(object: &Value) -> &Value {
+    &object["metadata"]["managedFields"]
+}
+
 fn release(owner: &mut Entry, changes: &Changes) {
-    owner.fields = owner.fields.difference(&changes.set).difference(&changes.removed);
+    for gone in [&changes.set, &changes.removed] {
+        if owner.fields.may_meet(gone) {
+            let fields = owner.fields.set();
+            *fields = fields.difference(gone);
+        }
+    }
 }
 
 fn take(owners: &mut Vec<Entry>, mut mine: Entry, fields: FieldSet) {
     match owners.iter_mut().find(|owner| owner.same_manager(&mine)) {
         Some(owner) => {
-            owner.fields.absorb(&fields);
+            owner.fields.set().absorb(&fields);
             owner.time = mine.time;
         }
         None => {
-            mine.fields = fields;
+            mine.fields = Fields::Read(fields);
             owners.push(mine);
         }
     }
@@ -144,38 +157,39 @@ pub fn apply(
     let mut owners = live.map(entries::read).unwrap_or_default();
 
     let mut mine = Entry::new(writer, true);
-    mine.fields = field_set(shape, config);
-    strip(&mut mine.fields, kind, writer.subresource);
-    let last =
+    let mut wanted = field_set(shape, config);
+    strip(&mut wanted, kind, writer.subresource);
+    let mut last =
         owners.iter().position(|owner| owner.same_manager(&mine)).map(|place| owners.remove(place));
 
     let mut after = merge::merge(shape, before, config);
-    if let Some(last) = &last {
-        let mut kept = mine.fields.clone();
-        for owner in &owners {
-            kept.absorb(&owner.fields);
+    if let Some(last) = &mut last {
+        let mut kept = wanted.clone();
+        for owner in &mut owners {
+            kept.absorb(owner.fields.set());
         }
-        merge::remove(shape, &mut after, &last.fields, &kept);
+        merge::remove(shape, &mut after, last.fields.set(), &kept);
     }
     let mut changes = compare(shape, before, &after);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
     if !force && writer.manager == last_applied::MANAGER {
         let free = last_applied::fields(shape, before);
-        refuse_conflicts(&owners, &changes.set.difference(&free))?;
+        refuse_conflicts(&mut owners, &changes.set.difference(&free))?;
     } else if !force {
-        refuse_conflicts(&owners, &changes.set)?;
+        refuse_conflicts(&mut owners, &changes.set)?;
     }
     for owner in &mut owners {
         release(owner, &changes);
     }
-    if let Some(last) = &last
-        && last.fields == mine.fields
+    if let Some(last) = &mut last
+        && *last.fields.set() == wanted
         && changes.set.is_empty()
         && changes.removed.is_empty()
     {
         mine.time.clone_from(&last.time);
     }
+    mine.fields = Fields::Read(wanted);
     owners.push(mine);
     entries::write(&mut after, owners);
     if writer.manager == last_applied::MANAGER {
@@ -184,12 +198,12 @@ pub fn apply(
     Ok(after)
 }
 
-fn refuse_conflicts(owners: &[Entry], set: &FieldSet) -> Result<(), ApiError> {
+fn refuse_conflicts(owners: &mut [Entry], set: &FieldSet) -> Result<(), ApiError> {
     let mut causes = Vec::new();
     let mut lines = Vec::new();
     let mut by_title: Vec<(String, Vec<String>)> = owners
-        .iter()
-        .map(|owner| (owner.title(), owner.fields.intersection(set).paths()))
+        .iter_mut()
+        .map(|owner| (owner.title(), owner.fields.set().intersection(set).paths()))
         .filter(|(_, paths)| !paths.is_empty())
         .collect();
     by_title.sort();

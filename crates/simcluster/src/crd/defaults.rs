@@ -27,11 +27,19 @@ pub fn apply_defaults(schema: &Value, value: &mut Value) {
                 }
             }
         }
-        Value::Array(list) if schema["items"].is_object() => {
+        Value::Array(list) if mentions_default(&schema["items"]) => {
             for item in list {
                 apply_defaults(&schema["items"], item);
             }
         }
         _ => {}
+    }
+}
+
+/// Most schemas of long lists have no default, and then nobody has to look at the items.
+fn mentions_default(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("default") || map.values().any(mentions_default),
+        _ => false,
     }
 }

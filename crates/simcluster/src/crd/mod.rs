@@ -6,6 +6,7 @@ use crate::error::Cause;
 
 mod accept;
 mod defaults;
+mod path;
 mod prune;
 mod rules;
 mod validate;
@@ -18,9 +19,8 @@ pub use prune::prune;
 /// what did not change is not held against it.
 pub fn validate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
     let mut causes = validate::validate(schema, object, old);
-    if !rules::any(schema) {
-        return causes;
-    }
+    let rules = rules::of(schema);
+    let Some(rules) = rules.as_ref() else { return causes };
     let blocks = |cause: &Cause| {
         matches!(
             cause.reason.as_str(),
@@ -39,7 +39,7 @@ pub fn validate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Caus
             "<nil>",
         ));
     } else {
-        causes.extend(rules::evaluate(schema, object, old));
+        causes.extend(rules.check(object, old));
     }
     causes
 }

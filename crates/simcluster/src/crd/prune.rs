@@ -2,26 +2,26 @@
 
 use serde_json::{Map, Value};
 
-use super::join;
+use super::path::At;
 
 /// Drops unknown fields, in place; returns their paths in order. A schema of `null` knows all.
 pub fn prune(schema: &Value, object: &mut Value) -> Vec<String> {
     let mut dropped = Vec::new();
     if let (false, Value::Object(map)) = (schema.is_null(), object) {
-        prune_map(schema, map, "", true, &mut dropped);
+        prune_map(schema, map, At::Root, true, &mut dropped);
     }
     dropped
 }
 
-fn walk(schema: &Value, value: &mut Value, path: &str, dropped: &mut Vec<String>) {
+fn walk(schema: &Value, value: &mut Value, at: At<'_>, dropped: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             let embedded = schema["x-kubernetes-embedded-resource"] == true;
-            prune_map(schema, map, path, embedded, dropped);
+            prune_map(schema, map, at, embedded, dropped);
         }
         Value::Array(list) if schema["items"].is_object() => {
             for (index, item) in list.iter_mut().enumerate() {
-                walk(&schema["items"], item, &format!("{path}[{index}]"), dropped);
+                walk(&schema["items"], item, At::Index(&at, index), dropped);
             }
         }
         _ => {}
@@ -31,25 +31,25 @@ fn walk(schema: &Value, value: &mut Value, path: &str, dropped: &mut Vec<String>
 fn prune_map(
     schema: &Value,
     map: &mut Map<String, Value>,
-    path: &str,
+    at: At<'_>,
     is_object: bool,
     dropped: &mut Vec<String>,
 ) {
     let preserves = schema["x-kubernetes-preserve-unknown-fields"] == true;
     let more = &schema["additionalProperties"];
-    let keys: Vec<String> = map.keys().cloned().collect();
-    for key in keys {
+    map.retain(|key, value| {
         if is_object && matches!(key.as_str(), "apiVersion" | "kind" | "metadata") {
-            continue;
+            return true;
         }
-        let here = join(path, &key);
-        if let (Some(child), Some(value)) = (schema["properties"].get(&key), map.get_mut(&key)) {
-            walk(child, value, &here, dropped);
-        } else if let (true, Some(value)) = (more.is_object(), map.get_mut(&key)) {
-            walk(more, value, &here, dropped);
+        let here = At::Field(&at, key);
+        if let Some(child) = schema["properties"].get(key) {
+            walk(child, value, here, dropped);
+        } else if more.is_object() {
+            walk(more, value, here, dropped);
         } else if !preserves && *more != Value::Bool(true) {
-            map.remove(&key);
-            dropped.push(here);
+            dropped.push(here.to_string());
+            return false;
         }
-    }
+        true
+    });
 }

@@ -1,10 +1,12 @@
 //! Rules in CEL (`x-kubernetes-validations`): compiled once per schema, evaluated where they stand.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use kube_cel::{CompiledSchema, compile_schema, validate_compiled};
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::join;
@@ -13,7 +15,7 @@ use crate::error::Cause;
 const RULES: &str = "x-kubernetes-validations";
 
 /// Whether a schema has any rule.
-pub(super) fn any(schema: &Value) -> bool {
+fn any(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => map.contains_key(RULES) || map.values().any(any),
         Value::Array(list) => list.iter().any(any),
@@ -22,8 +24,10 @@ pub(super) fn any(schema: &Value) -> bool {
 }
 
 /// A schema as far as rules are in it.
-struct Node {
+pub(super) struct Node {
     own: Option<CompiledSchema>,
+    /// The fields that the rules here name; `None` when they look at the value as a whole.
+    named: Option<BTreeSet<String>>,
     properties: BTreeMap<String, Node>,
     items: Option<Box<Node>>,
     more: Option<Box<Node>>,
@@ -36,12 +40,22 @@ impl Node {
         if !any(schema) {
             return None;
         }
-        let own = schema.get(RULES).map(|_| compile_schema(&without_rules_below(schema, true)));
+        let named = named_fields(schema);
+        let own = schema.get(RULES).map(|_| {
+            let mut alone = without_rules_below(schema, true);
+            if let (Some(named), Some(properties)) =
+                (&named, alone.get_mut("properties").and_then(Value::as_object_mut))
+            {
+                properties.retain(|key, _| named.contains(key));
+            }
+            compile_schema(&alone)
+        });
         let properties = schema["properties"].as_object().into_iter().flatten();
         let below = |key: &str| schema.get(key).and_then(Node::of).map(Box::new);
         let keys = schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten();
         Some(Self {
             own,
+            named,
             properties: properties
                 .filter_map(|(key, child)| Some((key.clone(), Node::of(child)?)))
                 .collect(),
@@ -57,7 +71,9 @@ impl Node {
             return;
         }
         if let Some(own) = &self.own
-            && let Err(errors) = validate_compiled(own, value, old)
+            && !(old.is_some() && old.map(|old| self.seen(old)) == Some(self.seen(value)))
+            && let Err(errors) =
+                validate_compiled(own, &self.seen(value), old.map(|old| self.seen(old)).as_deref())
         {
             out.extend(errors.into_vec().into_iter().map(|error| {
                 let field = error.field_path.trim_start_matches('.');
@@ -84,6 +100,26 @@ impl Node {
             }
             _ => {}
         }
+    }
+
+    /// What the rules here can see of a value. Turning JSON into CEL is the dear part of a rule, and
+    /// an object may hold a thousand rows that no rule asks about.
+    fn seen<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
+        match (&self.named, value) {
+            (Some(named), Value::Object(map)) if map.keys().any(|key| !named.contains(key)) => {
+                let kept = map.iter().filter(|(key, _)| named.contains(*key));
+                let kept = kept.map(|(key, value)| (key.clone(), value.clone()));
+                Cow::Owned(Value::Object(kept.collect()))
+            }
+            _ => Cow::Borrowed(value),
+        }
+    }
+
+    /// What the rules say of an object.
+    pub(super) fn check(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+        let mut out = Vec::new();
+        self.evaluate(object, old, "", &mut out);
+        out
     }
 
     fn before<'a>(&self, old: &'a Value, item: &Value) -> Option<&'a Value> {
@@ -127,16 +163,30 @@ fn without_rules_below(schema: &Value, keep: bool) -> Value {
     }
 }
 
-/// What the rules say of an object.
-pub(super) fn evaluate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let mut out = Vec::new();
-    if let Some(node) = compiled(schema).as_ref() {
-        node.evaluate(object, old, "", &mut out);
+/// The fields of `self` that the rules of a node name, if they use it in no other way.
+fn named_fields(schema: &Value) -> Option<BTreeSet<String>> {
+    static SELF: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(?:self|oldSelf)\b(?:\.([A-Za-z_][A-Za-z0-9_]*)(\s*\()?)?")
+            .expect("the pattern is constant")
+    });
+    let mut named = BTreeSet::new();
+    for rule in schema[RULES].as_array()? {
+        for text in ["rule", "messageExpression"].iter().filter_map(|key| rule[*key].as_str()) {
+            for found in SELF.captures_iter(text) {
+                // `self` alone, or with a function of its own, is the value as a whole; a name that is
+                // escaped (`__namespace__`) is not worth the trouble.
+                let name = found.get(1)?.as_str();
+                if found.get(2).is_some() || name.starts_with("__") {
+                    return None;
+                }
+                named.insert(name.to_owned());
+            }
+        }
     }
-    out
+    Some(named)
 }
 
-/// Rules that do not compile, with their place in the schema, as (path, index, message).
+/// Why the first rule of a schema does not compile.
 pub(super) fn broken(schema: &Value) -> Option<String> {
     let own = compile_schema(&without_rules_below(schema, true));
     own.compilation_errors().first().map(|error| error.to_string())
@@ -148,8 +198,10 @@ struct Cached {
     node: Arc<Option<Node>>,
 }
 
+/// The rules of a schema, `None` when it has none.
+///
 /// Compiling takes a thousand times as long as evaluating, so the last few schemas are kept.
-fn compiled(schema: &Value) -> Arc<Option<Node>> {
+pub(super) fn of(schema: &Value) -> Arc<Option<Node>> {
     static CACHE: Mutex<Vec<Cached>> = Mutex::new(Vec::new());
     const KEPT: usize = 16;
     // `DefaultHasher::new` has fixed keys; what it finds is compared in full all the same.

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::join;
+use super::path::At;
 use crate::builtin::FieldErrors;
 use crate::error::Cause;
 
@@ -11,12 +11,12 @@ use crate::error::Cause;
 pub(super) fn validate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
     let mut out = FieldErrors::default();
     if !schema.is_null() {
-        walk(schema, object, old, "", &mut out);
+        walk(schema, object, old, At::Root, &mut out);
     }
     out.into_vec()
 }
 
-fn walk(schema: &Value, value: &Value, old: Option<&Value>, path: &str, out: &mut FieldErrors) {
+fn walk(schema: &Value, value: &Value, old: Option<&Value>, path: At<'_>, out: &mut FieldErrors) {
     if old == Some(value) || (value.is_null() && schema["nullable"] == true) {
         return;
     }
@@ -35,24 +35,27 @@ fn walk(schema: &Value, value: &Value, old: Option<&Value>, path: &str, out: &mu
                 let child = schema["properties"]
                     .get(key)
                     .or_else(|| schema.get("additionalProperties").filter(|more| more.is_object()));
-                if path.is_empty() && matches!(key.as_str(), "apiVersion" | "kind" | "metadata") {
+                if path.is_root() && matches!(key.as_str(), "apiVersion" | "kind" | "metadata") {
                     continue;
                 }
                 if let Some(child) = child {
-                    walk(child, inner, old.and_then(|old| old.get(key)), &join(path, key), out);
+                    let old = old.and_then(|old| old.get(key));
+                    walk(child, inner, old, At::Field(&path, key), out);
                 }
             }
             for key in schema["required"].as_array().into_iter().flatten() {
                 let key = key.as_str().unwrap_or_default();
                 if !map.contains_key(key) {
-                    out.required(join(path, key), "");
+                    out.required(At::Field(&path, key).to_string(), "");
                 }
             }
             count(schema, ("minProperties", "maxProperties"), "properties", map.len(), path, out);
         }
         Value::Array(list) => {
             for (index, item) in list.iter().enumerate() {
-                walk(&schema["items"], item, None, &format!("{path}[{index}]"), out);
+                // By place, which is only good for what is the same as before.
+                let old = old.and_then(|old| old.get(index));
+                walk(&schema["items"], item, old, At::Index(&path, index), out);
             }
             count(schema, ("minItems", "maxItems"), "items", list.len(), path, out);
             duplicates(schema, list, path, out);
@@ -67,16 +70,16 @@ fn walk(schema: &Value, value: &Value, old: Option<&Value>, path: &str, out: &mu
         let known: Vec<String> =
             known.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        out.not_supported(path, value, &known);
+        out.not_supported(path.to_string(), value, &known);
     }
     combinations(schema, value, path, out);
 }
 
-fn type_invalid(path: &str, got: &str, wanted: &str, out: &mut FieldErrors) {
+fn type_invalid(path: At<'_>, got: &str, wanted: &str, out: &mut FieldErrors) {
     out.extend([Cause::new(
         "FieldValueTypeInvalid",
         format!("Invalid value: \"{got}\": {path} in body must be of type {wanted}: \"{got}\""),
-        path,
+        path.to_string(),
     )]);
 }
 
@@ -116,49 +119,49 @@ fn count(
     (least, most): (&str, &str),
     what: &str,
     number: usize,
-    path: &str,
+    path: At<'_>,
     out: &mut FieldErrors,
 ) {
     let limit = |key: &str| schema[key].as_u64().and_then(|limit| usize::try_from(limit).ok());
     if let Some(limit) = limit(least).filter(|limit| number < *limit) {
         let why = format!("{path} in body should have at least {limit} {what}");
-        out.invalid(path, &json!(number), &why);
+        out.invalid(path.to_string(), &json!(number), &why);
     }
     if let Some(limit) = limit(most).filter(|limit| number > *limit) {
         out.extend([Cause::new(
             "FieldValueTooMany",
             format!("Too many: {number}: must have at most {limit} items"),
-            path,
+            path.to_string(),
         )]);
     }
 }
 
-fn validate_text(schema: &Value, text: &str, path: &str, out: &mut FieldErrors) {
+fn validate_text(schema: &Value, text: &str, path: At<'_>, out: &mut FieldErrors) {
     let (value, letters) = (json!(text), text.chars().count());
     let limit = |key: &str| schema[key].as_u64().and_then(|limit| usize::try_from(limit).ok());
     if let Some(limit) = limit("maxLength").filter(|limit| letters > *limit) {
-        out.too_long(path, limit);
+        out.too_long(path.to_string(), limit);
     }
     if let Some(limit) = limit("minLength").filter(|limit| letters < *limit) {
         let why = format!("{path} in body should be at least {limit} chars long");
-        out.invalid(path, &value, &why);
+        out.invalid(path.to_string(), &value, &why);
     }
     if let Some(pattern) = schema["pattern"].as_str()
         && Regex::new(pattern).is_ok_and(|form| !form.is_match(text))
     {
-        out.invalid(path, &value, &format!("{path} in body should match '{pattern}'"));
+        out.invalid(path.to_string(), &value, &format!("{path} in body should match '{pattern}'"));
     }
     let time = |text: &str| text.parse::<jiff::Timestamp>().is_ok();
     if schema["format"] == "date-time" && !time(text) {
         out.extend([Cause::new(
             "FieldValueTypeInvalid",
             format!("Invalid value: {value}: {path} in body must be of type date-time: {value}"),
-            path,
+            path.to_string(),
         )]);
     }
 }
 
-fn number(schema: &Value, value: &Value, path: &str, out: &mut FieldErrors) {
+fn number(schema: &Value, value: &Value, path: At<'_>, out: &mut FieldErrors) {
     let Some(number) = value.as_f64() else { return };
     if let Some(limit) = schema["maximum"].as_f64() {
         let open = schema["exclusiveMaximum"] == true;
@@ -166,7 +169,7 @@ fn number(schema: &Value, value: &Value, path: &str, out: &mut FieldErrors) {
             let or_equal = if open { "" } else { " or equal to" };
             let limit = &schema["maximum"];
             let why = format!("{path} in body should be less than{or_equal} {limit}");
-            out.invalid(path, value, &why);
+            out.invalid(path.to_string(), value, &why);
         }
     }
     if let Some(limit) = schema["minimum"].as_f64() {
@@ -175,25 +178,29 @@ fn number(schema: &Value, value: &Value, path: &str, out: &mut FieldErrors) {
             let or_equal = if open { "" } else { " or equal to" };
             let limit = &schema["minimum"];
             let why = format!("{path} in body should be greater than{or_equal} {limit}");
-            out.invalid(path, value, &why);
+            out.invalid(path.to_string(), value, &why);
         }
     }
     if let Some(step) = schema["multipleOf"].as_f64()
         && number % step != 0.0
     {
         let step = &schema["multipleOf"];
-        out.invalid(path, value, &format!("{path} in body should be a multiple of {step}"));
+        out.invalid(
+            path.to_string(),
+            value,
+            &format!("{path} in body should be a multiple of {step}"),
+        );
     }
     if schema["format"] == "int32" && value.as_i64().is_some_and(|n| i32::try_from(n).is_err()) {
         out.extend([Cause::new(
             "FieldValueInvalid",
             format!("Invalid value: {value}: {path} in body must be of type int32: \"number\""),
-            path,
+            path.to_string(),
         )]);
     }
 }
 
-fn duplicates(schema: &Value, list: &[Value], path: &str, out: &mut FieldErrors) {
+fn duplicates(schema: &Value, list: &[Value], path: At<'_>, out: &mut FieldErrors) {
     let named: Vec<Value> = match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => list.to_vec(),
         Some("map") => {
@@ -212,12 +219,12 @@ fn duplicates(schema: &Value, list: &[Value], path: &str, out: &mut FieldErrors)
     };
     for (index, name) in named.iter().enumerate() {
         if named[..index].contains(name) {
-            out.duplicate(format!("{path}[{index}]"), name);
+            out.duplicate(At::Index(&path, index).to_string(), name);
         }
     }
 }
 
-fn combinations(schema: &Value, value: &Value, path: &str, out: &mut FieldErrors) {
+fn combinations(schema: &Value, value: &Value, path: At<'_>, out: &mut FieldErrors) {
     let passes = |branch: &Value| {
         let mut inner = FieldErrors::default();
         walk(branch, value, None, path, &mut inner);
@@ -225,7 +232,7 @@ fn combinations(schema: &Value, value: &Value, path: &str, out: &mut FieldErrors
     };
     let branches = |key: &str| schema[key].as_array().map_or(&[][..], Vec::as_slice);
     let refuse = |why: &str, out: &mut FieldErrors| {
-        out.invalid(path, &json!(""), &format!("\"{path}\" {why}"));
+        out.invalid(path.to_string(), &json!(""), &format!("\"{path}\" {why}"));
     };
     let (all, some, one) = (branches("allOf"), branches("anyOf"), branches("oneOf"));
     if !all.iter().all(passes) {

@@ -159,13 +159,9 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The fields that exist in every object because the server holds them by value.
-    pub fn by_value(&self) -> impl Iterator<Item = (&'static str, Shape<'a>)> + use<'a> {
-        self.as_struct()
-            .into_iter()
-            .flat_map(|ty| &ty.fields)
-            .filter(|(_, field)| field.by_value)
-            .map(|(name, field)| (name.as_str(), Shape::Field(field)))
+    /// Whether every object has this field because the server holds it by value.
+    pub fn is_by_value(&self) -> bool {
+        matches!(self, Shape::Field(field) if field.by_value)
     }
 
     /// Strategic merge key of a list at this place.
