@@ -54,11 +54,12 @@ pub fn room(world: &World, workload: &Workload, account: &Account<'_>, now: Time
         return Room { pods: 0, hold: Some(hold), remark: room.remark };
     }
     if workload.management == PodManagement::OrderedReady {
-        let pods = room.pods.min(if account.awaited() == 0 { 1 } else { 0 });
-        if pods == 0 && room.pods > 0 {
-            room.hold = Some(waiting(account));
+        let blocked = if account.awaited() > 0 { Some(waiting(account)) } else { lower(account) };
+        if room.pods > 0 && blocked.is_some() {
+            room.hold = blocked;
+            room.pods = 0;
         }
-        room.pods = pods;
+        room.pods = room.pods.min(1);
         room.remark = Some(
             "podManagementPolicy OrderedReady brings Pods back one at a time, so one moves at a time; \
              a set with podManagementPolicy Parallel moves as many as its budget allows"
@@ -66,6 +67,18 @@ pub fn room(world: &World, workload: &Workload, account: &Account<'_>, now: Time
         );
     }
     room
+}
+
+/// Under OrderedReady a Pod comes back only when all lower ones are ready: a ready one had better stay.
+fn lower(account: &Account<'_>) -> Option<Hold> {
+    let slot = account.slots.iter().find(|slot| slot.state == PodState::OldUnready)?;
+    Some(Hold::new(
+        Reason::LowerPodNotReady,
+        format!(
+            "{}, and podManagementPolicy OrderedReady brings no higher Pod back before it is",
+            crate::front::describe(slot)
+        ),
+    ))
 }
 
 fn outside(world: &World, now: Timestamp) -> Option<Hold> {

@@ -90,6 +90,8 @@ pub enum Reason {
     AmbiguousBudget,
     /// Unready Pods use up the budget that their own eviction asks for.
     UnhealthyPodsHoldBudget,
+    /// Under OrderedReady no Pod would come back above one that is not ready.
+    LowerPodNotReady,
     /// Something other than a budget refuses the eviction.
     EvictionRefused,
     /// The API server is overloaded.
@@ -119,6 +121,7 @@ impl Reason {
                 | Self::BudgetNotReady
                 | Self::AmbiguousBudget
                 | Self::UnhealthyPodsHoldBudget
+                | Self::LowerPodNotReady
                 | Self::EvictionRefused
                 | Self::ApiServerBusy
                 | Self::DiscoveryUnreachable

@@ -328,7 +328,7 @@ reasons! {
     Pending Creating Applying WaitingForController Settling Evicting WaitingForPods
     WaitingForInterval PauseRequested LeakFound HoldLost Completed ProgressDeadlineExceeded
     StatefulSetDeleted InvalidStatefulSet CannotWriteStatefulSet BudgetExhausted BudgetNeverAllows
-    BudgetNotReady AmbiguousBudget UnhealthyPodsHoldBudget EvictionRefused ApiServerBusy
+    BudgetNotReady AmbiguousBudget UnhealthyPodsHoldBudget LowerPodNotReady EvictionRefused ApiServerBusy
     DiscoveryUnreachable ServiceVanished OwnedByAnother CannotHold
 }
 

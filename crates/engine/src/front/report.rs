@@ -42,6 +42,17 @@ pub fn describe(slot: &Slot<'_>) -> String {
     }
 }
 
+/// `1 Pod`, `2 Pods`.
+pub(crate) fn pods(number: u32) -> String {
+    let word = if number == 1 { "Pod" } else { "Pods" };
+    format!("{number} {word}")
+}
+
+/// The pronoun for that many Pods.
+pub(crate) fn them(number: u32) -> &'static str {
+    if number == 1 { "it" } else { "them" }
+}
+
 /// The rows of `status.Pods`, from the account and what the rows said before.
 pub(crate) fn rows(account: &Account<'_>, old: &[PodRow], now: Timestamp) -> Vec<PodRow> {
     let row = |slot: &Slot<'_>| {
@@ -121,8 +132,10 @@ pub(crate) fn conditions(
     let message = match leaked {
         0 => String::new(),
         n => format!(
-            "{n} Pods came back at revision {} though no step released them",
-            status.update_revision
+            "{} came back at revision {} though no step released {}",
+            pods(n),
+            status.update_revision,
+            them(n)
         ),
     };
     push(ConditionKind::Leaked, leaked > 0, word.to_owned(), message);

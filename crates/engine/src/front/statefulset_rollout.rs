@@ -100,13 +100,13 @@ fn step(world: &World, now: Timestamp) -> Decision {
     let mut status = world.status.clone();
     describe_world(&mut status, world, account.as_ref(), now);
     let mut standing = stand(world, &status, account.as_ref(), now);
-    let early = too_early(world, now).filter(|_| standing.action.is_some());
-    if early.is_some() {
-        standing.action = None;
-    }
     run_clock(&mut status, account.as_ref(), &standing, now);
     if let Some(given_up) = deadline(world, &status, account.as_ref(), &standing, now) {
         standing = given_up;
+    }
+    let early = too_early(world, now).filter(|_| standing.action.is_some());
+    if early.is_some() {
+        standing.action = None;
     }
     announce(&mut status, world, standing.action.as_ref(), now);
     status.paused = standing.phase == Phase::Paused;
@@ -211,7 +211,9 @@ fn stand(
     }
     if before == Phase::Failed {
         let reason = world.status.reason_code.unwrap_or(Reason::ProgressDeadlineExceeded);
-        return Standing::new(before, Hold::new(reason, world.status.reason.clone()));
+        let mut standing = Standing::new(before, Hold::new(reason, world.status.reason.clone()));
+        standing.action = given_up(world, account, now);
+        return standing;
     }
     if let Some(refused) = apply_refused(world) {
         return refused_apply(world, refused);
@@ -236,6 +238,15 @@ fn stand(
         return Standing::new(Phase::InProgress, Hold::new(Reason::WaitingForController, message));
     }
     advance(&Scene { world, workload, account, now }, status, before)
+}
+
+/// What is given up is not gone on with by the StatefulSet controller either.
+fn given_up(world: &World, account: Option<&Account<'_>>, now: Timestamp) -> Option<Action> {
+    let (workload, account) = (world.workload.as_ref()?, account?);
+    let ours = workload.claim == Claim::Ours && !workload.terminating;
+    let known = workload.observed_generation >= workload.generation;
+    let mover = Mover::of(&world.rollout, workload);
+    mover.freeze(&Scene { world, workload, account, now }).filter(|_| ours && known)
 }
 
 /// Whether the caches must have seen our last write by now: what they hold is older than that write only
@@ -340,7 +351,7 @@ fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Standing {
     }
     let reached = account.left() == 0;
     let good = account.awaited() == 0 && !opened(account);
-    if before == Phase::Done && reached {
+    if before == Phase::Done && reached && !opened(account) {
         let mut standing = Standing::new(Phase::Done, completed(account, rollout.percent));
         standing.action = partition::settle(world, workload, account);
         return standing;
@@ -460,8 +471,9 @@ fn stopped_by_leak(
             Some(Hold::new(
                 Reason::LeakFound,
                 format!(
-                    "{} Pods came back at the update revision though no step released them ({}); {go_on}",
-                    account.leaked(),
+                    "{} came back at the update revision though no step released {} ({}); {go_on}",
+                    super::report::pods(account.leaked()),
+                    super::report::them(account.leaked()),
                     names.join(", ")
                 ),
             ))
@@ -496,8 +508,12 @@ fn run_clock(
     now: Timestamp,
 ) {
     let Some(account) = account else { return };
-    if status.last_progress.is_none() {
+    let goes_on = status.phase.is_some_and(Phase::is_final) && !standing.phase.is_final();
+    if goes_on || status.last_progress.is_none() {
+        // As when a scaled set is to move more Pods: its clock starts here.
         status.last_progress = Some(now);
+        status.progressed = 0;
+        status.paused_seconds = 0;
     }
     let progress = account.moved().saturating_add(account.good());
     if progress > status.progressed {
@@ -550,7 +566,9 @@ fn deadline(
         account.awaited(),
         account.replicas()
     );
-    Some(Standing::new(Phase::Failed, Hold::new(Reason::ProgressDeadlineExceeded, message)))
+    let hold = Hold::new(Reason::ProgressDeadlineExceeded, message);
+    let action = given_up(world, Some(account), now);
+    Some(Standing { phase: Phase::Failed, hold, action })
 }
 
 /// The next action comes no earlier than one interval after the last; a change of the rollout at once.

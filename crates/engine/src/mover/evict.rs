@@ -34,7 +34,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if left == 0 {
         return batch(Vec::new(), Vec::new(), None, None, scene.account);
     }
-    if let Some(hold) = scene.stop() {
+    if let Some(hold) = scene.refusal() {
         return Move::Wait(hold);
     }
     let chosen = choose(scene, &order(scene), left);
@@ -55,12 +55,13 @@ fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
     let (mut left, mut ready_room) = (left, None);
     for slot in order {
         let Some(pod) = slot.pod else { continue };
-        let full = left == 0 || (one_at_a_time && !chosen.evict.is_empty());
+        let full =
+            left == 0 || (one_at_a_time && !(chosen.evict.is_empty() && chosen.delete.is_empty()));
         if full {
             break;
         }
         if is_unready(slot) {
-            match unready(scene.world, pod) {
+            match unready(scene, pod) {
                 Unready::Evict => chosen.evict.push(victim(pod)),
                 Unready::Delete => chosen.delete.push(victim(pod)),
                 Unready::Held(hold) => {
@@ -70,6 +71,10 @@ fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
             }
             left -= 1;
             continue;
+        }
+        if scene.world.budgets.is_empty() && !chosen.evict.is_empty() {
+            // Without a budget one Pod moves at a time, and those that are not ready have begun.
+            break;
         }
         let (room, hold) = ready_room.get_or_insert_with(|| scene.ready_room(left));
         if *room == 0 {

@@ -111,11 +111,6 @@ impl Scene<'_> {
         (room.pods.min(left).min(if spaced { 1 } else { u32::MAX }), None)
     }
 
-    /// Why no Pod at all is to be moved now, not even one that costs the budget nothing.
-    fn stop(&self) -> Option<Hold> {
-        budget::broken_update(self.account).or_else(|| self.refusal())
-    }
-
     /// What the last batch met, when it is worth waiting for.
     fn refusal(&self) -> Option<Hold> {
         let refused = |pod: &'_ Pod| {
@@ -177,7 +172,14 @@ enum Unready {
     Held(Hold),
 }
 
-fn unready(world: &World, pod: &Pod) -> Unready {
+fn unready(scene: &Scene<'_>, pod: &Pod) -> Unready {
+    let world = scene.world;
+    // A Pod in no trouble may recover where it is; where others don't come up it would not.
+    if pod.trouble.is_none()
+        && let Some(hold) = budget::broken_update(scene.account)
+    {
+        return Unready::Held(hold);
+    }
     match (budget::unready_may_go(world, pod), world.rollout.unhealthy_pods) {
         (Ok(()), UnhealthyPods::Replace) if refused_by_budget(world, pod) => Unready::Delete,
         (Ok(()), _) => Unready::Evict,

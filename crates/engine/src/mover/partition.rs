@@ -125,7 +125,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if left == 0 && opened == 0 {
         return batch(Vec::new(), Vec::new(), None, None, scene.account);
     }
-    if let Some(hold) = scene.stop() {
+    if let Some(hold) = scene.refusal() {
         return Move::Wait(hold);
     }
     let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
@@ -136,7 +136,8 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         if slot.moved() && !slot.movable() {
             continue;
         }
-        let full = (left == 0 && !slot.open) || (one_at_a_time && !evict.is_empty());
+        let full = (left == 0 && !slot.open)
+            || (one_at_a_time && !(evict.is_empty() && delete.is_empty()));
         if full {
             break;
         }
@@ -147,7 +148,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
             continue;
         };
         if is_unready(slot) {
-            match unready(scene.world, pod) {
+            match unready(scene, pod) {
                 Unready::Evict => evict.push(victim(pod)),
                 Unready::Delete => delete.push(victim(pod)),
                 Unready::Held(hold) => {

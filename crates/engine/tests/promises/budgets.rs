@@ -21,6 +21,11 @@ fn without_a_budget_one_pod_goes_at_a_time_and_the_reason_says_so() {
 }
 
 #[test]
+fn without_a_budget_pods_that_are_not_ready_go_alone() {
+    check(&world().unready(0).unready(1), "InProgress Evicting: evict 1 0");
+}
+
+#[test]
 fn two_budgets_block_and_both_are_named() {
     let fixture = world().budget(2).with(|world| {
         let mut other = budget_over(&world.pods, 4, 1);

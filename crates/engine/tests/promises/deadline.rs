@@ -123,14 +123,25 @@ fn a_pod_lost_long_after_the_rollout_was_done_does_not_fail_it() {
 
 #[test]
 fn a_done_rollout_that_goes_on_gets_its_whole_deadline() {
-    // Done at 25 % a day ago; scaled up by an autoscaler since, with Pods held at v1.
-    let fixture = world().replicas(8).percent(25).budget(1).held(7).updated(7).starting(6);
+    // Done at 25 % of 4 a day ago; scaled up to 8 by an autoscaler since, with new Pods held at v1.
+    let fixture = world().replicas(8).percent(25).budget(1).held(7).starting(7);
+    let fixture = fixture.with(|world| world.rollout.min_eviction_interval = seconds(600));
     let fixture = fixture.phase(Phase::Done).with(|world| {
         world.status.last_progress = Some(ago(86_400));
-        world.status.progressed = 8;
+        world.status.last_eviction = Some(ago(10));
+        world.status.progressed = 2;
     });
-    let decision = fixture.decide();
-    assert_ne!(decision.status.phase, Some(Phase::Failed), "{}", decision.status.reason);
+    let decision = check(&fixture, "InProgress WaitingForPods: -");
+    assert_eq!(decision.status.last_progress, Some(noon()));
+    check(&fixture.again(), "InProgress WaitingForPods: -");
+}
+
+#[test]
+fn a_rollout_that_is_given_up_leaves_nothing_open() {
+    let fixture = waiting(600).held(1).with(|world| world.status.progressed = 3);
+    check(&fixture, "Failed ProgressDeadlineExceeded: strategy partition 3");
+    check(&fixture.clone().again(), "Failed ProgressDeadlineExceeded: strategy partition 3");
+    check(&fixture.again().held(3), "Failed ProgressDeadlineExceeded: -");
 }
 
 #[test]

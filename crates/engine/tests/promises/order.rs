@@ -46,3 +46,21 @@ fn under_prevent_the_order_is_by_ordinal_alone() {
         "InProgress Evicting: evict 0 3",
     );
 }
+
+#[test]
+fn while_an_update_is_broken_only_pods_in_trouble_follow_it() {
+    // 0 is merely not ready and may recover; 1 is in trouble as it is.
+    let fixture = world().budget(3).broken(3, "CrashLoopBackOff").unready(0).pending(1);
+    check(&fixture, "InProgress Evicting: evict 1");
+    let fixture = world().budget(3).broken(3, "CrashLoopBackOff").unready(0);
+    check(&fixture, "InProgress WaitingForPods: -");
+}
+
+#[test]
+fn under_ordered_ready_no_ready_pod_goes_while_another_is_not_ready() {
+    // The budget refuses the unready Pod and has room for a ready one, which would not come back.
+    let fixture = world().with_set(|set| set.management = PodManagement::OrderedReady);
+    let fixture = fixture.budget(2).unready(0).held(4);
+    let decision = check(&fixture, "InProgress LowerPodNotReady: -");
+    crate::fixture::names(&decision.status.reason, &["web-0", "OrderedReady"]);
+}

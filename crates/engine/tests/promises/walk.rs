@@ -175,6 +175,23 @@ fn can_be_mended(cluster: &mut Cluster) {
     assert_eq!(cluster.at(revision), status.replicas);
 }
 
+/// What happens in a healthy cluster and by sound orders; nothing of it may fail a rollout.
+fn sound_events() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        3 => (0..8u32).prop_map(Event::Drain),
+        2 => any::<bool>().prop_map(Event::Pause),
+        3 => percents().prop_map(Event::Percent),
+        4 => prop::sample::select(vec!["a", "b", "c"]).prop_map(Event::Template),
+        2 => (0..8u32).prop_map(Event::Scale),
+        1 => Just(Event::Identity),
+        1 => Just(Event::Restart),
+        1 => leaks().prop_map(Event::Leak),
+        4 => crashes().prop_map(Event::Crash),
+        2 => (1..15u32).prop_map(Event::Lag),
+        2 => (1..15u32).prop_map(Event::BudgetLag),
+    ]
+}
+
 pub(crate) fn walk(make: Make, asked: Asked, steps: &[(Event, u32)]) {
     let mut cluster = cluster(make, asked);
     for (event, pause) in steps {
@@ -185,13 +202,16 @@ pub(crate) fn walk(make: Make, asked: Asked, steps: &[(Event, u32)]) {
     can_be_mended(&mut cluster);
 }
 
+/// Phase, leaked Pods, revisions by ordinal, strategy.
+type End = (Option<Phase>, u32, Vec<(u32, String)>, Option<engine::world::Strategy>);
+
 /// Each event comes when the one before has come to rest, with a crash in each look of `crashes` or none.
 pub(crate) fn ends_in(
     make: Make,
     asked: Asked,
     events: &[Event],
     crashes: Option<(&[Crash], u32)>,
-) -> (Option<Phase>, u32, Vec<(u32, String)>, Option<engine::world::Strategy>) {
+) -> End {
     let mut cluster = cluster(make, asked);
     for event in events {
         apply(&mut cluster, *event);
@@ -231,6 +251,26 @@ proptest! {
         steps in prop::collection::vec((events(), 0..20u32), 1..14),
     ) {
         walk(make, asked, &steps);
+    }
+
+    #[test]
+    fn nothing_sound_fails_or_blocks_a_rollout(
+        make in makes(),
+        asked in asked(),
+        steps in prop::collection::vec((sound_events(), prop_oneof![0..20u32, Just(100)]), 1..14),
+    ) {
+        let mut cluster = cluster(make, asked);
+        for (event, pause) in &steps {
+            apply(&mut cluster, *event);
+            cluster.run(*pause, &mut judge);
+        }
+        comes_to_rest(&mut cluster);
+        let status = &cluster.status;
+        let held = status.reason_code == Some(Reason::CannotHold);
+        prop_assert!(
+            held || matches!(status.phase, Some(Phase::Done | Phase::Paused)),
+            "{:?}: {}", status.reason_code, status.reason
+        );
     }
 
     #[test]
