@@ -321,6 +321,26 @@ fn kubectl_may_take_over_what_its_annotation_says_it_set() {
     assert_eq!(bob.expect_err("conflicts").causes.len(), 1);
 }
 
+#[test]
+fn applying_an_atomic_list_again_without_its_defaults_changes_nothing() {
+    let set = kind("apps", "v1", "statefulsets");
+    let wanted = json!({"metadata": {"name": "web"}, "spec": {"volumeClaimTemplates": [
+        {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]}});
+    let me = writer("me", "apps/v1");
+    let mut one = apply(&set, None, &wanted, &me, false).expect("applies");
+    crate::builtin::default(&set, &mut one);
+    let later = Writer { now: "2027-01-01T00:00:00Z".parse().expect("a time"), ..me };
+    let mut two = apply(&set, Some(&one), &wanted, &later, false).expect("applies");
+    crate::builtin::default(&set, &mut two);
+    keep_times(&one, &mut two);
+    assert_eq!(two, one);
+    let mut three = one.clone();
+    three["spec"]["replicas"] = json!(5);
+    let changed = three.clone();
+    keep_times(&one, &mut three);
+    assert_eq!(three, changed);
+}
+
 /// Sets of paths, small enough to overlap often.
 fn some_set() -> impl proptest::strategy::Strategy<Value = FieldSet> {
     let path = proptest::collection::vec("[ab]", 1..4);

@@ -253,6 +253,9 @@ impl Inner {
             };
             apply::track(&kind, before.as_deref(), after, &writer);
         }
+        if let Some(before) = &before {
+            apply::keep_times(before, after);
+        }
         if before.is_none() {
             // After the writers are noted: nobody owns what the registry fills in.
             born::prepare(&kind, after);
