@@ -66,7 +66,12 @@ pub struct ActReport {
 
 impl ActReport {
     /// Adds what came of this action to what is known of earlier ones.
+    ///
+    /// One that was stopped before its first request says nothing.
     pub fn add_to(self, outcome: &mut Outcome) {
+        if self.requests == 0 {
+            return;
+        }
         outcome.acted_at = self.acted_at.or(outcome.acted_at);
         outcome.applied = self.applied.or(outcome.applied.take());
         outcome.apply_refused = self.apply_refused;
@@ -159,13 +164,9 @@ impl Work<'_> {
         };
         match write {
             Write::Done(generation) => {
-                // A strategy alone leaves standing what was applied, under a new generation.
                 let hash = match part {
                     Part::Whole => Some(self.seen.world.rollout.desired_hash.clone()),
-                    Part::Strategy => {
-                        let last = self.seen.world.outcome.applied.as_ref();
-                        last.or(self.seen.world.status.applied.as_ref()).map(|a| a.hash.clone())
-                    }
+                    Part::Strategy => self.standing_hash(),
                 };
                 self.report.applied = hash.map(|hash| Applied { hash, generation });
                 true
@@ -183,6 +184,16 @@ impl Work<'_> {
                 false
             }
         }
+    }
+
+    /// What was applied last, if it still stands: a strategy alone leaves it so, under a new
+    /// generation. A foreign change since is not ours to cover up.
+    fn standing_hash(&self) -> Option<String> {
+        let world = &self.seen.world;
+        let applied = world.outcome.applied.as_ref().or(world.status.applied.as_ref())?;
+        let workload = world.workload.as_ref()?;
+        let stands = workload.matches || workload.generation <= applied.generation;
+        stands.then(|| applied.hash.clone())
     }
 
     /// One Pod after another; stops at the first that is refused for a reason that would hold for

@@ -22,6 +22,9 @@ use crate::wire::{self, Ask, Content};
 /// The name of the Lease.
 pub const NAME: &str = "sluice";
 
+/// How often giving the lease back is tried when it has changed in the meantime.
+const RELEASES: usize = 3;
+
 /// Whether this process leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leadership {
@@ -85,10 +88,16 @@ impl Elector {
     /// By then nothing may act any more: whoever waits for the lease takes over at once.
     pub async fn run(mut self, stop: impl Future<Output = ()>) {
         tokio::pin!(stop);
+        let mut cut_off = false;
         loop {
             let pause = tokio::select! {
                 biased;
-                () = &mut stop => break,
+                () = &mut stop => {
+                    // It may have taken or renewed the lease all the same.
+                    cut_off = true;
+                    self.known = None;
+                    break;
+                }
                 pause = self.attempt() => pause,
             };
             tokio::select! {
@@ -99,7 +108,7 @@ impl Elector {
         }
         let led = self.tell.borrow().leading;
         self.announce(Leadership::NOT);
-        if led {
+        if led || cut_off {
             self.release().await;
         }
     }
@@ -201,14 +210,22 @@ impl Elector {
     }
 
     async fn release(&mut self) {
-        let Some((known, _)) = self.known.take().filter(|(lease, _)| lease.holder == self.me)
-        else {
-            return;
+        let mut known = match self.known.take() {
+            Some((lease, _)) => Some(lease),
+            None => self.read().await.ok().flatten(),
         };
-        match self.write(&known.released(self.clock.now())).await {
-            Ok(_) => info!(me = self.me, "gave the lease back"),
-            Err(error) => warn!(me = self.me, %error, "could not give the lease back; it expires"),
+        for _ in 0..RELEASES {
+            let Some(lease) = known.filter(|lease| lease.holder == self.me) else { return };
+            match self.write(&lease.released(self.clock.now())).await {
+                Ok(_) => return info!(me = self.me, "gave the lease back"),
+                // What was cut off has only now gone through.
+                Err(error) if error.is_conflict() => known = self.read().await.ok().flatten(),
+                Err(error) => {
+                    return warn!(me = self.me, %error, "could not give the lease back; it expires");
+                }
+            }
         }
+        warn!(me = self.me, "could not give the lease back; it expires");
     }
 
     fn announce(&self, next: Leadership) {

@@ -108,17 +108,21 @@ impl LeaseFacts {
         if !self.resource_version.is_empty() {
             metadata["resourceVersion"] = json!(self.resource_version);
         }
+        let mut spec = json!({
+            "leaseDurationSeconds": self.seconds,
+            "acquireTime": self.acquired,
+            "renewTime": self.renewed,
+            "leaseTransitions": self.transitions,
+        });
+        // The API server refuses an empty one (Kubernetes 1.36): nobody is no field.
+        if !self.holder.is_empty() {
+            spec["holderIdentity"] = json!(self.holder);
+        }
         json!({
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
             "metadata": metadata,
-            "spec": {
-                "holderIdentity": self.holder,
-                "leaseDurationSeconds": self.seconds,
-                "acquireTime": self.acquired,
-                "renewTime": self.renewed,
-                "leaseTransitions": self.transitions,
-            },
+            "spec": spec,
         })
     }
 }

@@ -23,7 +23,7 @@ pub mod seen;
 pub mod status;
 mod table;
 pub mod watch;
-pub(crate) mod wire;
+pub mod wire;
 
 pub use wire::{FIELD_MANAGER, TIME_OUT};
 
@@ -34,5 +34,6 @@ pub use elector::{Elector, Leadership};
 pub use error::Error;
 pub use events::{Events, Told};
 pub use key::Key;
+pub use wire::chain;
 pub use lease::Durations;
 pub use observe::{Observed, observe};

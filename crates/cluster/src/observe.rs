@@ -182,7 +182,11 @@ fn asked(key: &Key, rollout: &StatefulsetRollout) -> Option<(Rollout, Result<Des
         metadata.remove("namespace");
     }
     match bedrock::engine_rollout(&without) {
-        Ok((asked, _)) => Some((asked, Err(error.to_string()))),
+        Ok((mut asked, _)) => {
+            // Not the hash of what would be applied, or the refusal would outlive its correction.
+            asked.desired_hash = format!("not-applied-{}", asked.desired_hash);
+            Some((asked, Err(error.to_string())))
+        }
         Err(_) => {
             warn!(rollout = %key, %error, "cannot roll this out");
             None

@@ -160,7 +160,7 @@ async fn exchange(client: &Client, request: Request<Body>) -> Result<Answer, kub
 }
 
 /// An error with all that is behind it, since the outer layers of a connection error say nothing.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

@@ -220,7 +220,11 @@ fn a_report_replaces_refusals_and_adds_to_what_was_accepted() {
         applied: Some(applied.clone()),
         ..Outcome::default()
     };
-    let report = ActReport { accepted: [uid(2)].into(), ..ActReport::default() };
+    let nothing = ActReport { stopped: Some(GoOn::NotLeading), ..ActReport::default() };
+    let before = outcome.clone();
+    nothing.add_to(&mut outcome);
+    assert_eq!(outcome, before);
+    let report = ActReport { accepted: [uid(2)].into(), requests: 1, ..ActReport::default() };
     report.add_to(&mut outcome);
     assert_eq!(outcome.accepted, [uid(1), uid(2)].into());
     assert_eq!(outcome.refused, [].into());

@@ -82,7 +82,7 @@ impl Server {
 
     fn holder(&self) -> String {
         let stored = self.0.lock().unwrap();
-        stored.lease.as_ref().unwrap()["spec"]["holderIdentity"].as_str().unwrap().to_owned()
+        LeaseFacts::read(stored.lease.as_ref().unwrap()).holder
     }
 }
 

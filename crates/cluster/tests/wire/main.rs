@@ -7,6 +7,7 @@ mod acting;
 mod caching;
 mod disrupting;
 mod electing;
+mod embedded;
 mod far;
 mod played;
 mod telling;
