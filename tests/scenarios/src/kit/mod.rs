@@ -1,0 +1,18 @@
+//! What scenarios are told in: fixtures that read as sentences, a rollout that is watched, and a
+//! diary of what became of its Pods.
+
+mod diary;
+mod fixture;
+mod pod;
+mod web;
+
+pub(crate) use diary::Diary;
+pub(crate) use fixture::{Rollout, budget, rollout, set};
+pub(crate) use pod::{Pod, names, pods};
+pub(crate) use web::{Web, condition, phase, reason};
+
+/// Phases of a rollout.
+pub(crate) const IN_PROGRESS: &str = "RolloutInProgress";
+pub(crate) const PAUSED: &str = "RolloutPaused";
+pub(crate) const DONE: &str = "RolloutDone";
+pub(crate) const FAILED: &str = "RolloutFailed";
