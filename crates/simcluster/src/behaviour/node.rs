@@ -162,7 +162,7 @@ fn pod_step(key: &Key, pod: &Object, node: &Value, now: Timestamp) -> Step {
     }
     let due = taints()
         .filter(|taint| taint["effect"] == "NoExecute")
-        .filter_map(|taint| leaves_at(pod, taint))
+        .filter_map(|taint| leaves_at(pod, taint, now))
         .min();
     match due {
         None => Step::default(),
@@ -186,8 +186,9 @@ fn pod_step(key: &Key, pod: &Object, node: &Value, now: Timestamp) -> Step {
 }
 
 /// When a Pod has to leave for a NoExecute taint; `None` when it may stay for ever.
-fn leaves_at(pod: &Value, taint: &Value) -> Option<Timestamp> {
-    let added = pod::time(&taint["timeAdded"]).unwrap_or(Timestamp::MIN);
+fn leaves_at(pod: &Value, taint: &Value, now: Timestamp) -> Option<Timestamp> {
+    // People's taints carry no time: those count from the look that finds them.
+    let added = pod::time(&taint["timeAdded"]).unwrap_or(now);
     match toleration(pod, taint) {
         None => Some(added),
         Some(toleration) => {

@@ -268,6 +268,25 @@ fn a_partition_holds_the_lower_ordinals_also_when_they_are_lost() {
 }
 
 #[test]
+fn a_scale_up_past_a_partition_makes_every_new_ordinal_at_the_update_revision() {
+    // Recorded: 5 replicas with partition 4, scaled to 10, has 6 updated Pods at once.
+    let mut lab = Lab::new(|set| {
+        rolling(0)(&mut set["spec"]);
+        set["spec"]["replicas"] = 5.into();
+    });
+    lab.run();
+    lab.spec(|spec| {
+        rolling(4)(spec);
+        spec["template"]["spec"]["containers"][0]["image"] = "app:v2".into();
+    });
+    lab.run();
+    assert_eq!(lab.status()["updatedReplicas"], 1);
+    lab.spec(|spec| spec["replicas"] = 10.into());
+    lab.run();
+    assert_eq!(lab.status()["updatedReplicas"], 6);
+}
+
+#[test]
 fn the_switch_trap_brings_back_the_first_revision() {
     let mut lab = Lab::new(|_| ());
     lab.run();
