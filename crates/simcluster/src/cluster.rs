@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::serve::ListenerExt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -163,6 +164,12 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
+    // A watch is many small writes: none of them should wait for another's acknowledgement.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "no TCP_NODELAY on a connection");
+        }
+    });
     tokio::select! {
         biased;
         () = shutdown => Ok(()),
