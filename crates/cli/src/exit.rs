@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn every_code_is_in_the_help_text_under_its_number() {
-        let all = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Blocked, Exit::TimedOut, Exit::Absent];
+        let all =
+            [Exit::Done, Exit::Failed, Exit::Usage, Exit::Blocked, Exit::TimedOut, Exit::Absent];
         for (number, exit) in all.into_iter().enumerate() {
             assert_eq!(usize::from(exit.code()), number);
             assert!(TABLE.contains(&format!("\n  {number}  ")), "{number}");

@@ -116,7 +116,9 @@ pub async fn rollout(session: &Session, name: &str) -> Result<Value, Failure> {
     match session.get(&path, &format!("statefulsetrollout {namespace}/{name}")).await {
         Err(Failure::NotFound(words)) => {
             require_namespace(session).await?;
-            Err(Failure::NotFound(format!("{words}; `sluice list -n {namespace}` shows what is there")))
+            Err(Failure::NotFound(format!(
+                "{words}; `sluice list -n {namespace}` shows what is there"
+            )))
         }
         other => other,
     }

@@ -36,9 +36,9 @@ pub fn objects(yaml: &str) -> Vec<Located> {
 
 fn flatten(object: Located, objects: &mut Vec<Located>) {
     let Node::Map(fields) = &object.node else { return };
-    let is_list = fields
-        .iter()
-        .any(|(key, value)| key == "kind" && matches!(&value.node, Node::Scalar(text) if text == "List"));
+    let is_list = fields.iter().any(|(key, value)| {
+        key == "kind" && matches!(&value.node, Node::Scalar(text) if text == "List")
+    });
     let has_items =
         fields.iter().any(|(key, value)| key == "items" && matches!(value.node, Node::List(_)));
     match object.node {
@@ -62,7 +62,11 @@ impl Located {
                 // A key may have dots in it: the longest that fits is meant.
                 let fits = fields.iter().filter_map(|(key, value)| {
                     let rest = path.strip_prefix(key.as_str())?;
-                    matches!(rest.bytes().next(), None | Some(b'.' | b'[')).then_some((key.len(), value, rest))
+                    matches!(rest.bytes().next(), None | Some(b'.' | b'[')).then_some((
+                        key.len(),
+                        value,
+                        rest,
+                    ))
                 });
                 match fits.max_by_key(|(length, ..)| *length) {
                     Some((_, value, rest)) => value.find(rest.strip_prefix('.').unwrap_or(rest)),

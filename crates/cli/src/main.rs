@@ -1,6 +1,8 @@
 //! The `sluice` binary: flags → one command per file → exit code.
 
 mod command;
+mod demo;
+mod embedded;
 mod exit;
 mod facts;
 mod locate;
@@ -9,6 +11,7 @@ mod out;
 mod screen;
 mod session;
 mod show;
+mod webhook;
 
 use std::process::ExitCode;
 

@@ -7,19 +7,30 @@
 pub fn object(text: &str) -> Result<String, String> {
     let name = match text.split_once('/') {
         Some((kind, name)) if KINDS.contains(&kind.to_ascii_lowercase().as_str()) => name,
-        Some((kind, _)) => return Err(format!("{kind:?} is no kind that Sluice serves; give the name alone")),
+        Some((kind, _)) => {
+            return Err(format!("{kind:?} is no kind that Sluice serves; give the name alone"));
+        }
         None => text,
     };
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
     let ends = |c: char| c == '-' || c == '.';
-    if name.is_empty() || name.len() > 253 || !name.chars().all(inner) || name.starts_with(ends) || name.ends_with(ends) {
+    if name.is_empty()
+        || name.len() > 253
+        || !name.chars().all(inner)
+        || name.starts_with(ends)
+        || name.ends_with(ends)
+    {
         return Err("a name has lower-case letters, digits, and inner dashes and dots".to_owned());
     }
     Ok(name.to_owned())
 }
 
-const KINDS: [&str; 4] =
-    ["ssr", "statefulsetrollout", "statefulsetrollouts", "statefulsetrollouts.bedrock.operator.slack.com"];
+const KINDS: [&str; 4] = [
+    "ssr",
+    "statefulsetrollout",
+    "statefulsetrollouts",
+    "statefulsetrollouts.bedrock.operator.slack.com",
+];
 
 #[cfg(test)]
 mod tests {

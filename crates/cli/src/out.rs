@@ -64,6 +64,11 @@ impl Out {
         }
     }
 
+    /// Nobody.
+    pub fn nowhere() -> Self {
+        Self { to: Box::new(io::sink()), terminal: false, paint: Paint { on: false } }
+    }
+
     /// Anything else, which is no terminal.
     #[cfg(test)]
     pub fn to(writer: impl Write + Send + 'static) -> Self {

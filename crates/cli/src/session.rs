@@ -50,7 +50,8 @@ impl Connection {
         if let Some(namespace) = &self.namespace {
             config.default_namespace.clone_from(namespace);
         }
-        let (address, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
+        let (address, namespace) =
+            (config.cluster_url.to_string(), config.default_namespace.clone());
         let client = Client::try_from(config).map_err(|error| {
             Failure::Failed(format!("cannot make a client for {address}: {}", chain(&error)))
         })?;
@@ -171,9 +172,9 @@ impl Session {
             request = request.header(header::CONTENT_TYPE, kind);
             bytes = body.to_string().into_bytes();
         }
-        let request = request
-            .body(bytes)
-            .map_err(|error| Failure::Usage(format!("{object}: no name can be like this: {error}")))?;
+        let request = request.body(bytes).map_err(|error| {
+            Failure::Usage(format!("{object}: no name can be like this: {error}"))
+        })?;
         let lost = |why: String| {
             Failure::Unreachable(format!(
                 "cannot reach the cluster at {}: {why}; is it running, and do --kubeconfig and \
@@ -183,9 +184,8 @@ impl Session {
         };
         match tokio::time::timeout(TIME_OUT, self.client.request_text(request)).await {
             Err(_) => Err(lost(format!("no answer within {} s", TIME_OUT.as_secs()))),
-            Ok(Ok(text)) => serde_json::from_str(&text).map_err(|error| {
-                lost(format!("the answer about {object} is no JSON ({error})"))
-            }),
+            Ok(Ok(text)) => serde_json::from_str(&text)
+                .map_err(|error| lost(format!("the answer about {object} is no JSON ({error})"))),
             Ok(Err(kube::Error::Api(status))) => Err(refused(&status, verb, object, &self.address)),
             Ok(Err(error)) => Err(lost(chain(&error))),
         }

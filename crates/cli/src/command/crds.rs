@@ -15,7 +15,9 @@ pub struct Flags {
 pub fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let crds = api::crds();
     match (flags.output, crds.as_slice()) {
-        (PlainFormat::Json, [one]) => out.document(PlainFormat::Json.into(), one, |_| String::new())?,
+        (PlainFormat::Json, [one]) => {
+            out.document(PlainFormat::Json.into(), one, |_| String::new())?
+        }
         (PlainFormat::Json, several) => {
             let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": several});
             out.document(PlainFormat::Json.into(), &list, |_| String::new())?;

@@ -55,7 +55,9 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
             screen.draw(out, &text)?;
         } else if shown.as_ref() != Some(&view) {
             match flags.output {
-                Format::Json => out.line(&serde_json::to_string(&view).map_err(std::io::Error::other)?)?,
+                Format::Json => {
+                    out.line(&serde_json::to_string(&view).map_err(std::io::Error::other)?)?
+                }
                 Format::Yaml => out.text(&format!("---\n{}", api::to_yaml(&view)))?,
                 Format::Text | Format::Wide => {
                     let gap = if shown.is_some() { "\n" } else { "" };

@@ -57,7 +57,8 @@ pub fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let mut report = Report::default();
     for path in &flags.filename {
         let text = read(path)?;
-        let name = if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() };
+        let name =
+            if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() };
         lint(&name, &text, &mut report);
     }
     let errors = report.remarks.iter().any(|remark| remark.severity == "error");
@@ -81,7 +82,11 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
     };
     read.map_err(|error| {
         let words = format!("cannot read {}: {error}", path.display());
-        if error.kind() == std::io::ErrorKind::NotFound { Failure::NotFound(words) } else { Failure::Failed(words) }
+        if error.kind() == std::io::ErrorKind::NotFound {
+            Failure::NotFound(words)
+        } else {
+            Failure::Failed(words)
+        }
     })
 }
 
@@ -115,7 +120,11 @@ fn lint(file: &str, text: &str, report: &mut Report) {
             }
             Kind::Wrong(field, message) => {
                 let object = title(object);
-                report.remarks.push(Remark { object, path: field.to_owned(), ..remark(place(field), message) });
+                report.remarks.push(Remark {
+                    object,
+                    path: field.to_owned(),
+                    ..remark(place(field), message)
+                });
                 continue;
             }
         }
@@ -149,10 +158,9 @@ fn kind(object: &Value) -> Kind {
     let (version, kind) = (text("apiVersion"), text("kind"));
     match (version == API_VERSION, kind == KIND) {
         (true, true) => Kind::Rollout,
-        (false, true) => Kind::Wrong(
-            "apiVersion",
-            format!("is {version:?}, but a {KIND} is of {API_VERSION:?}"),
-        ),
+        (false, true) => {
+            Kind::Wrong("apiVersion", format!("is {version:?}, but a {KIND} is of {API_VERSION:?}"))
+        }
         (true, false) => {
             Kind::Wrong("kind", format!("is {kind:?}, but {API_VERSION} has {KIND} only"))
         }
@@ -235,12 +243,20 @@ mod tests {
         let text = format!(
             "{HEAD}metadata:\n  name: tester\nspec:\n  statefulset:\n    spec:\n      template:\n        spec:\n          containers:\n            image: a\n            name: b\n"
         );
-        check(&text, &["a.yaml:10:11: error: spec.statefulset.spec.template.spec.containers: must be a list"]);
+        check(
+            &text,
+            &[
+                "a.yaml:10:11: error: spec.statefulset.spec.template.spec.containers: must be a list",
+            ],
+        );
     }
 
     #[test]
     fn a_wrong_kind_or_version_is_no_reason_to_pass() {
-        check("apiVersion: v1\nkind: StatefulsetRollout\n", &["a.yaml:1:1: error: apiVersion: is \"v1\""]);
+        check(
+            "apiVersion: v1\nkind: StatefulsetRollout\n",
+            &["a.yaml:1:1: error: apiVersion: is \"v1\""],
+        );
         check(
             "apiVersion: bedrock.operator.slack.com/v1\nkind: StatefulSetRollout\n",
             &["a.yaml:2:1: error: kind: is \"StatefulSetRollout\""],

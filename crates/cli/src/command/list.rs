@@ -81,10 +81,17 @@ async fn read(session: &Session, flags: &Flags) -> Result<Vec<Summary>, Failure>
     rollouts.map(|rollout| Ok(Summary::of(&rollout?))).collect()
 }
 
-fn write_changes(rows: &[Summary], flags: &Flags, out: &mut Out, now: Timestamp) -> std::io::Result<()> {
+fn write_changes(
+    rows: &[Summary],
+    flags: &Flags,
+    out: &mut Out,
+    now: Timestamp,
+) -> std::io::Result<()> {
     for row in rows {
         match flags.output {
-            Format::Json => out.line(&serde_json::to_string(row).map_err(std::io::Error::other)?)?,
+            Format::Json => {
+                out.line(&serde_json::to_string(row).map_err(std::io::Error::other)?)?
+            }
             Format::Yaml => out.text(&format!("---\n{}", api::to_yaml(row)))?,
             Format::Text | Format::Wide => {}
         }
@@ -100,7 +107,8 @@ fn table(rows: &[Summary], flags: &Flags, paint: Paint, now: Timestamp) -> Strin
         return "no rollouts\n".to_owned();
     }
     let wide = flags.output == Format::Wide;
-    let mut heading = vec!["NAME", "PHASE", "PERCENT", "UPDATED", "READY", "VERSION", "AGE", "REASON"];
+    let mut heading =
+        vec!["NAME", "PHASE", "PERCENT", "UPDATED", "READY", "VERSION", "AGE", "REASON"];
     if flags.all_namespaces {
         heading.insert(0, "NAMESPACE");
     }
@@ -116,7 +124,11 @@ fn cells(row: &Summary, flags: &Flags, now: Timestamp) -> Vec<Cell> {
     let reason = row.blocked.as_ref().map_or(row.reason.as_str(), |blocked| &blocked.message);
     let tone_reason = if row.blocked.is_some() { Tone::Bad } else { Tone::Plain };
     let short: String = reason.chars().take(60).collect();
-    let cut = if short.len() < reason.len() && flags.output != Format::Wide { short + "…" } else { reason.to_owned() };
+    let cut = if short.len() < reason.len() && flags.output != Format::Wide {
+        short + "…"
+    } else {
+        reason.to_owned()
+    };
     let mut cells: Vec<Cell> = vec![
         row.name.as_str().into(),
         toned(tone, format!("{mark} {}", row.phase)),

@@ -16,7 +16,7 @@ mod resume;
 mod retry;
 mod status;
 mod undo;
-mod verdict;
+pub mod verdict;
 
 use clap::{Parser, Subcommand};
 
@@ -71,5 +71,17 @@ impl Line {
             Command::Cluster(flags) => cluster::run(&flags, out).await,
             Command::Demo(flags) => demo::run(&flags, out).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Line::command().debug_assert();
     }
 }

@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure, Outcome};
 
 /// Run the operator against a cluster
 #[derive(clap::Args, Debug)]
+#[group(skip)]
 pub struct Flags {
     #[command(flatten)]
     flags: operator::Flags,

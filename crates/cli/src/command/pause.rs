@@ -8,6 +8,7 @@ use crate::out::Out;
 
 /// Hold a rollout where it is
 #[derive(clap::Args, Debug)]
+#[group(skip)]
 pub struct Flags {
     #[command(flatten)]
     change: change::Flags,

@@ -117,7 +117,9 @@ fn manifest(path: &std::path::Path, session: &Session) -> Result<Value, Failure>
         .map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
     let mut rollouts = objects.into_iter().filter(|object| object["kind"] == "StatefulsetRollout");
     let (Some(rollout), None) = (rollouts.next(), rollouts.next()) else {
-        return Err(Failure::Failed(format!("{file}: a plan is of exactly one StatefulsetRollout")));
+        return Err(Failure::Failed(format!(
+            "{file}: a plan is of exactly one StatefulsetRollout"
+        )));
     };
     let findings = validate(&rollout, &Capabilities::default());
     if denies(&findings) {
@@ -161,7 +163,8 @@ async fn planned(session: &Session, object: &Value) -> Result<Planned, Failure> 
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
     let title = format!("statefulsetrollout {}/{}", session.namespace, text("name"));
     let unclear = |why: &str| Failure::Failed(format!("{title}: {why}"));
-    let candidate = cluster::observe::candidate(&caches, object, &settings).map_err(|why| unclear(&why))?;
+    let candidate =
+        cluster::observe::candidate(&caches, object, &settings).map_err(|why| unclear(&why))?;
     let desired = candidate.desired.as_ref().map_err(|why| unclear(why))?;
     let live = candidate.live.as_ref();
     let key = Key::new(session.namespace.as_str(), text("name"));
@@ -248,7 +251,9 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
 
 fn words(plan: &Planned, paint: Paint) -> String {
     let first = match (plan.creates, plan.applies) {
-        (true, _) => format!("creates StatefulSet {} with {} Pods", plan.statefulset, plan.replicas),
+        (true, _) => {
+            format!("creates StatefulSet {} with {} Pods", plan.statefulset, plan.replicas)
+        }
         (_, true) => format!("applies a new template to StatefulSet {}", plan.statefulset),
         _ => String::new(),
     };
@@ -256,8 +261,14 @@ fn words(plan: &Planned, paint: Paint) -> String {
     let waves = if plan.at_once == 0 { 0 } else { all.div_ceil(plan.at_once as usize) };
     let moves = match all {
         0 if plan.creates => String::new(),
-        0 => format!("none: {} of {} are there already (target {})", plan.moved, plan.replicas, plan.target),
-        _ if waves == 0 => format!("{all} of {} Pods, to {} in all ({}%)", plan.replicas, plan.target, plan.percent),
+        0 => format!(
+            "none: {} of {} are there already (target {})",
+            plan.moved, plan.replicas, plan.target
+        ),
+        _ if waves == 0 => format!(
+            "{all} of {} Pods, to {} in all ({}%)",
+            plan.replicas, plan.target, plan.percent
+        ),
         _ => format!(
             "{all} of {} Pods, to {} in all ({}%), in {waves} groups of at most {}",
             plan.replicas, plan.target, plan.percent, plan.at_once

@@ -8,6 +8,7 @@ use crate::out::Out;
 
 /// Let a paused rollout go on
 #[derive(clap::Args, Debug)]
+#[group(skip)]
 pub struct Flags {
     #[command(flatten)]
     change: change::Flags,

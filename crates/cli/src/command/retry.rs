@@ -10,6 +10,7 @@ use crate::out::Out;
 
 /// Start a rollout again, after a failure or a leak, with a new rolloutIdentity
 #[derive(clap::Args, Debug)]
+#[group(skip)]
 pub struct Flags {
     #[command(flatten)]
     change: change::Flags,

@@ -58,7 +58,8 @@ pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 async fn undo(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
     let facts = Facts::read(session, &flags.name).await?;
     let to = target(&facts, flags.to_revision).map_err(|why| {
-        let words = format!("statefulsetrollout {}/{}: {}", session.namespace, flags.name, why.words);
+        let words =
+            format!("statefulsetrollout {}/{}: {}", session.namespace, flags.name, why.words);
         if why.absent { Failure::NotFound(words) } else { Failure::Failed(words) }
     })?;
     let mut generation = facts.rollout.metadata.generation.unwrap_or(0);
@@ -111,23 +112,30 @@ fn target(facts: &Facts, wanted: Option<i64>) -> Result<&Revision, Nothing> {
         return nothing("its StatefulSet does not exist, so there is nothing to undo".to_owned());
     };
     let status = facts.rollout.status.as_ref();
-    let stable = status.map(|status| status.stable_revision.as_str()).filter(|name| !name.is_empty());
+    let stable =
+        status.map(|status| status.stable_revision.as_str()).filter(|name| !name.is_empty());
     let to = match wanted {
         Some(number) => {
             let Some(found) = facts.revisions.iter().find(|one| one.number == number) else {
                 let numbers: Vec<String> =
                     facts.revisions.iter().map(|one| one.number.to_string()).collect();
-                let words = format!("there is no revision {number}; there are {}", numbers.join(", "));
+                let words =
+                    format!("there is no revision {number}; there are {}", numbers.join(", "));
                 return Err(Nothing { absent: true, words });
             };
             found
         }
         None => {
             let before = |one: &&Revision| one.name != set.update_revision;
-            let stable = facts.revisions.iter().filter(before).find(|one| Some(one.name.as_str()) == stable);
+            let stable =
+                facts.revisions.iter().filter(before).find(|one| Some(one.name.as_str()) == stable);
             match stable.or_else(|| facts.revisions.iter().find(before)) {
                 Some(found) => found,
-                None => return nothing("it has had one revision only, so there is nothing to undo".to_owned()),
+                None => {
+                    return nothing(
+                        "it has had one revision only, so there is nothing to undo".to_owned(),
+                    );
+                }
             }
         }
     };
@@ -138,13 +146,21 @@ fn target(facts: &Facts, wanted: Option<i64>) -> Result<&Revision, Nothing> {
         api::bedrock::matches(&spec(&to.template), &spec(asked)) && to.name == set.update_revision
     });
     if same && facts.rollout.spec.percent() == 100 {
-        let words = format!("it asks for revision {} at 100% already, so there is nothing to undo", to.number);
+        let words = format!(
+            "it asks for revision {} at 100% already, so there is nothing to undo",
+            to.number
+        );
         return nothing(words);
     }
     Ok(to)
 }
 
-async fn write(session: &Session, flags: &Flags, facts: &Facts, to: &Revision) -> Result<i64, Failure> {
+async fn write(
+    session: &Session,
+    flags: &Flags,
+    facts: &Facts,
+    to: &Revision,
+) -> Result<i64, Failure> {
     let patch = json!([
         // Whoever changed the rollout since is not undone unseen.
         {"op": "replace", "path": "/metadata/resourceVersion",

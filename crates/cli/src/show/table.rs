@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn columns_line_up_by_characters_and_colours_take_no_room() {
-        let rows = [vec![toned(Tone::Good, "✔ a"), "x".into()], vec!["long name".into(), "".into()]];
+        let rows =
+            [vec![toned(Tone::Good, "✔ a"), "x".into()], vec!["long name".into(), "".into()]];
         let plain = columns(Paint { on: false }, &["NAME", "STATE"], &rows);
         assert_eq!(plain, "NAME       STATE\n✔ a        x\nlong name\n");
         let painted = columns(Paint { on: true }, &["NAME", "STATE"], &rows);

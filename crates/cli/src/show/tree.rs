@@ -36,11 +36,15 @@ pub fn header(view: &View, paint: Paint, now: Timestamp) -> String {
     let state = if all.current {
         format!("{mark} {}", all.phase)
     } else {
-        format!("{mark} {} (of generation {}, not yet of {})", all.phase, all.observed_generation, all.generation)
+        format!(
+            "{mark} {} (of generation {}, not yet of {})",
+            all.phase, all.observed_generation, all.generation
+        )
     };
     let versions = view.revisions.iter().filter(|revision| !revision.version.is_empty());
-    let mut versions: Vec<String> =
-        versions.map(|revision| format!("{} ({})", revision.version, revision.pods.len())).collect();
+    let mut versions: Vec<String> = versions
+        .map(|revision| format!("{} ({})", revision.version, revision.pods.len()))
+        .collect();
     versions.reverse();
     let mut lines: Vec<(&str, Cell)> = vec![
         ("Name", all.name.as_str().into()),
@@ -60,7 +64,10 @@ pub fn header(view: &View, paint: Paint, now: Timestamp) -> String {
         lines.push(("Budget", toned(Tone::Faint, "none: one Pod at a time")));
     }
     if let Some(blocked) = &all.blocked {
-        lines.push(("Blocked", toned(Tone::Bad, format!("{}: {}", blocked.reason, blocked.message))));
+        lines.push((
+            "Blocked",
+            toned(Tone::Bad, format!("{}: {}", blocked.reason, blocked.message)),
+        ));
     }
     if let Some(created) = all.created {
         lines.push(("Age", age(created, now).into()));
@@ -111,7 +118,8 @@ fn root(all: &Summary, now: Timestamp) -> Vec<Cell> {
 
 fn branch(set: &str, view: &View) -> Vec<Cell> {
     let pods = view.revisions.iter().flat_map(|revision| &revision.pods);
-    let (ready, all) = pods.fold((0, 0), |(ready, all), pod| (ready + u32::from(pod.ready), all + 1));
+    let (ready, all) =
+        pods.fold((0, 0), |(ready, all), pod| (ready + u32::from(pod.ready), all + 1));
     vec![format!("└─ Σ {set}").into(), "StatefulSet".into(), format!("{ready}/{all}").into()]
 }
 

@@ -135,9 +135,9 @@ impl Summary {
             rollout_identity: spec.rollout_identity().to_owned(),
             generation,
             observed_generation: status.observed_generation,
-            blocked: condition(rollout, "Blocked").filter(|one| one.status == "True").map(|one| {
-                Blocked { reason: one.reason.clone(), message: one.message.clone() }
-            }),
+            blocked: condition(rollout, "Blocked")
+                .filter(|one| one.status == "True")
+                .map(|one| Blocked { reason: one.reason.clone(), message: one.message.clone() }),
             created: meta.creation_timestamp.as_ref().map(|time| time.0),
         }
     }

@@ -1,0 +1,154 @@
+//! The embedded cluster on loopback, with a kubeconfig for it.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use cluster::Clock;
+use jiff::SignedDuration;
+use serde_json::json;
+use simcluster::cluster::{Options, SimCluster};
+use tokio::net::TcpListener;
+
+use crate::exit::Failure;
+use crate::webhook;
+
+/// What the cluster is made of.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Flags {
+    /// Where the kubeconfig is written
+    #[arg(long, value_name = "FILE", default_value = "sluice.kubeconfig")]
+    pub kubeconfig: PathBuf,
+
+    /// How many Nodes there are
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=5000))]
+    pub nodes: u16,
+
+    /// How long a Pod takes to come up, as in 500ms or 10s
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = operator::flags::go::duration)]
+    pub start_up: Duration,
+
+    /// Where it listens, on loopback only since nobody is asked who he is; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
+    pub listen: SocketAddr,
+}
+
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let text = text.replacen("localhost:", "127.0.0.1:", 1);
+    let address: SocketAddr =
+        text.parse().map_err(|_| "an address looks like 127.0.0.1:6443".to_owned())?;
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    Err("everybody who reaches it may do everything, so it listens on loopback only".to_owned())
+}
+
+/// A cluster that listens.
+pub struct Embedded {
+    /// `http://127.0.0.1:PORT`.
+    pub url: String,
+    kubeconfig: PathBuf,
+    listener: TcpListener,
+    router: Router,
+    cluster: SimCluster,
+}
+
+impl Embedded {
+    /// Listens and writes the kubeconfig.
+    pub async fn start(flags: &Flags) -> Result<Self, Failure> {
+        let listener = TcpListener::bind(flags.listen).await.map_err(|error| {
+            Failure::Failed(format!("--listen {}: cannot listen: {error}", flags.listen))
+        })?;
+        let address = listener.local_addr()?;
+        let clock = Clock::system();
+        // A cluster of its own each time: names and UIDs are not those of the last one.
+        let seed = clock.now().as_nanosecond().unsigned_abs() as u64;
+        let options = Options {
+            nodes: usize::from(flags.nodes),
+            start_up: SignedDuration::try_from(flags.start_up).unwrap_or(SignedDuration::MAX),
+            address: address.to_string(),
+            ..Options::new(seed, Arc::new(move || clock.now()))
+        };
+        let cluster = SimCluster::new(options);
+        cluster.register_webhook_service(webhook::caller());
+        let url = format!("http://{address}");
+        write(&flags.kubeconfig, &kubeconfig(&url))?;
+        let (router, kubeconfig) = (cluster.router(), flags.kubeconfig.clone());
+        Ok(Self { url, kubeconfig, listener, router, cluster })
+    }
+
+    /// Where the kubeconfig is.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// Serves and lives until it is dropped.
+    pub fn run(self) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+        let life = self.cluster.drive();
+        let Self { listener, router, cluster, .. } = self;
+        async move {
+            // The store lives as long as it is served.
+            let _cluster = cluster;
+            tokio::select! { biased;
+                // Whoever watches never hangs up by himself: the end does not wait for anybody.
+                served = simcluster::cluster::serve(router, listener, std::future::pending()) => served,
+                () = life => Ok(()),
+            }
+        }
+    }
+}
+
+/// A kubeconfig with one context, `sluice`.
+fn kubeconfig(url: &str) -> String {
+    api::to_yaml(&json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "sluice",
+        "clusters": [{"name": "sluice", "cluster": {"server": url}}],
+        "users": [{"name": "sluice", "user": {}}],
+        "contexts": [{
+            "name": "sluice",
+            "context": {"cluster": "sluice", "user": "sluice", "namespace": "default"},
+        }],
+    }))
+}
+
+/// Puts the file in place whole: nobody reads half of it.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let beside = path.with_extension("kubeconfig.new");
+    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {
+        Failure::Failed(format!("cannot write the kubeconfig {}: {error}", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_listens_on_loopback_only() {
+        fn check(text: &str, expect: bool) {
+            assert_eq!(loopback(text).is_ok(), expect, "{text}");
+        }
+        check("127.0.0.1:0", true);
+        check("localhost:6443", true);
+        check("[::1]:6443", true);
+        check("0.0.0.0:6443", false);
+        check("192.0.2.1:6443", false);
+        check("6443", false);
+    }
+
+    #[test]
+    fn the_kubeconfig_is_one_that_clients_read() {
+        let text = kubeconfig("http://127.0.0.1:1");
+        let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
+        assert_eq!(read.current_context.as_deref(), Some("sluice"));
+        assert_eq!(
+            read.contexts[0].context.as_ref().unwrap().namespace.as_deref(),
+            Some("default")
+        );
+    }
+}
