@@ -1,12 +1,13 @@
 //! The two writes to a StatefulSet: the whole of what is asked for, and its update strategy alone.
 //!
-//! RBAC: `create` and `patch` on `statefulsets`.
+//! RBAC: `get`, `create` and `patch` on `statefulsets`.
 //!
 //! The whole is a server-side apply, forced: what the rollout asks for is ours, what others set
 //! beside it stays, and what we no longer ask for goes. The UID of the set that was looked at goes
 //! along, so that one that was deleted or made anew in between is not taken for it.
 
-use api::bedrock;
+use api::bedrock::replicas::REPLICAS_MANAGER;
+use api::bedrock::{self, Desired};
 use engine::world::{ApplyRefused, Strategy};
 use http::Method;
 use kube::Client;
@@ -34,11 +35,71 @@ pub(crate) async fn apply(client: &Client, seen: &Observed, strategy: Strategy) 
         Err(message) => return refused(seen, true, message.clone()),
     };
     let mut document = desired.apply(strategy);
-    if let Some(workload) = &seen.world.workload {
-        document["metadata"]["uid"] = json!(workload.uid.0);
-    }
     let query = format!("fieldManager={FIELD_MANAGER}&force=true");
-    patch(client, seen, "apply", &query, Content::Apply, &document).await
+    let Some(workload) = &seen.world.workload else {
+        return patch(client, seen, "apply", &query, Content::Apply, &document).await;
+    };
+    document["metadata"]["uid"] = json!(workload.uid.0);
+    if document["spec"]["replicas"].is_null()
+        && let Some(stop) = give_up_replicas(client, seen, desired).await
+    {
+        return stop;
+    }
+    match patch(client, seen, "apply", &query, Content::Apply, &document).await {
+        Write::Refused(refused) if refused.invalid => {
+            Write::Refused(name_immutable(client, seen, desired, refused).await)
+        }
+        write => write,
+    }
+}
+
+/// Makes sure that an apply that names no `replicas` does not take them away. What the caches hold
+/// has no `managedFields`, and may be older than our own last apply: so the set is read, which is
+/// rare. Says what came in between, if something did.
+async fn give_up_replicas(client: &Client, seen: &Observed, desired: &Desired) -> Option<Write> {
+    let live = match read(client, seen).await {
+        Ok(live) => live,
+        // The apply is for the set that was looked at, and will say so.
+        Err(Error::Gone { .. }) => return None,
+        Err(error) => return Some(Write::Failed(error)),
+    };
+    if !bedrock::owns_replicas(&live["metadata"]["managedFields"], FIELD_MANAGER) {
+        return None;
+    }
+    let document = bedrock::hand_over_replicas(desired, &live)?;
+    let query = format!("fieldManager={REPLICAS_MANAGER}&force=true");
+    match patch(client, seen, "apply", &query, Content::Apply, &document).await {
+        Write::Done(_) => None,
+        write => Some(write),
+    }
+}
+
+/// The server says which fields may change; which one does is what its author has to know.
+async fn name_immutable(
+    client: &Client,
+    seen: &Observed,
+    desired: &Desired,
+    mut refused: ApplyRefused,
+) -> ApplyRefused {
+    let Ok(live) = read(client, seen).await else { return refused };
+    for finding in bedrock::immutable_changes(&live, desired.document()) {
+        refused.message = format!("{}; {} {}", refused.message, finding.path, finding.message);
+    }
+    refused
+}
+
+async fn read(client: &Client, seen: &Observed) -> Result<Value, Error> {
+    let (object, path) = address(seen);
+    let (verb, method, content) = ("get", Method::GET, Content::Json);
+    let ask = Ask { verb, object: &object, method, path, content, body: None };
+    wire::send(client, &ask).await?.or_error(verb, &object)
+}
+
+/// Words for errors, and the path.
+fn address(seen: &Observed) -> (String, String) {
+    let (namespace, name) = (&seen.key.namespace, &seen.world.rollout.workload_name);
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}");
+    (format!("statefulset {namespace}/{name}"), path)
 }
 
 /// Changes the strategy and nothing else, if the set is still as it was looked at.
@@ -60,9 +121,8 @@ async fn patch(
     content: Content,
     body: &Value,
 ) -> Write {
-    let (namespace, name) = (&seen.key.namespace, &seen.world.rollout.workload_name);
-    let object = format!("statefulset {namespace}/{name}");
-    let path = format!("/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}?{query}");
+    let (object, path) = address(seen);
+    let path = format!("{path}?{query}");
     let ask = Ask { verb, object: &object, method: Method::PATCH, path, content, body: Some(body) };
     let answer = match wire::send(client, &ask).await {
         Ok(answer) => answer,

@@ -1,9 +1,7 @@
-//! What is known of the cluster: one ordered table per kind, fed by watches, read by [`observe`].
+//! What is known of the cluster: one ordered table per kind, fed by watches, read by `observe`.
 //!
 //! Each change names the rollouts that it concerns; those are given to the wake callback, after the
 //! tables show the change.
-//!
-//! [`observe`]: crate::observe
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -128,7 +128,9 @@ impl Elector {
         } else {
             wire::TIME_OUT
         };
-        match tokio::time::timeout(left, self.try_once(now)).await {
+        // One answer that is lost must leave time for a second attempt.
+        let half = Duration::try_from(self.durations.renew_deadline / 2).unwrap_or(wire::TIME_OUT);
+        match tokio::time::timeout(left.min(half), self.try_once(now)).await {
             Ok(Ok(leadership)) => self.announce(leadership),
             // The other candidate was faster; what it wrote is read at the next attempt.
             Ok(Err(error)) if error.is_conflict() => self.known = None,

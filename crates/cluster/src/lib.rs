@@ -1,9 +1,10 @@
 //! Between the engine and the API server: watches that feed trimmed caches, worlds read from them,
 //! and the writes that decisions ask for.
 //!
-//! Reading order: [`watch`] feeds [`caches`]; [`observe`] makes a world of them; [`act`] carries out
-//! an action by way of [`apply`], [`evict`] and [`delete`]; [`status`] writes what was decided;
-//! [`events`] tells people; [`lease`] says who may do all that. Nothing here decides.
+//! Reading order: [`watch`] feeds [`caches`]; [`mod@observe`] makes a world of them; [`mod@act`]
+//! carries out an action by way of `apply`, [`evict`] and [`delete`]; [`status`] writes what was
+//! decided; [`events`] tells people; [`lease`] and [`elector`] say who may do all that. Nothing here
+//! decides.
 
 pub mod act;
 mod apply;
@@ -34,6 +35,6 @@ pub use elector::{Elector, Leadership};
 pub use error::Error;
 pub use events::{Events, Told};
 pub use key::Key;
-pub use wire::chain;
 pub use lease::Durations;
 pub use observe::{Observed, observe};
+pub use wire::chain;

@@ -27,7 +27,7 @@ pub struct Meta {
     /// Labels.
     #[serde(deserialize_with = "null_is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Annotations, all but [`LAST_APPLIED`].
+    /// Annotations, all but kubectl's copy of the manifest.
     #[serde(deserialize_with = "annotations")]
     pub annotations: BTreeMap<String, String>,
     /// When it was created.

@@ -171,15 +171,28 @@ async fn what_is_asked_for_is_applied_whole_by_force_and_to_the_set_that_was_see
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_strategy_alone_leaves_standing_what_was_applied() {
-    let action = Action::SetStrategy { strategy: Strategy::OnDelete };
-    let done = vec![Reply::ok(json!({"metadata": {"generation": 5}}))];
-    let (asked, report) = all(&action, done).await;
-    assert_eq!(
-        asked[0].body["spec"],
-        json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}})
-    );
-    assert_eq!(report.applied, None, "nothing was applied before");
+async fn a_strategy_alone_leaves_standing_what_was_applied_but_covers_no_foreign_change() {
+    /// `image` is what the set runs; the rollout asks for `repo/web:v2`.
+    async fn check(image: &str, applied_at: Option<i64>, expect: Option<i64>) {
+        let mut objects = usual();
+        objects[1].1["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
+        let mut done = Some(Reply::ok(json!({"metadata": {"generation": 4}})));
+        let played = Played::start(objects, move |_| done.take().unwrap_or(Reply::Silence)).await;
+        let mut seen = played.look("web").unwrap();
+        let applied = |generation| Applied { hash: "h".into(), generation };
+        seen.world.status.applied = applied_at.map(applied);
+        let action = Action::SetStrategy { strategy: Strategy::OnDelete };
+        let report = act(&played.hands, &seen, &action, &|| GoOn::Yes).await;
+        assert_eq!(
+            played.far.take()[0].body["spec"],
+            json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}})
+        );
+        assert_eq!(report.applied, expect.map(applied), "{image} {applied_at:?}");
+    }
+    check("repo/web:v2", None, None).await;
+    check("repo/web:v2", Some(2), Some(4)).await;
+    check("repo/web:v1", Some(3), Some(4)).await;
+    check("repo/web:v1", Some(2), None).await;
 }
 
 #[tokio::test(start_paused = true)]

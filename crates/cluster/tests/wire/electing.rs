@@ -211,6 +211,20 @@ async fn a_candidate_that_may_not_read_leases_does_not_lead_and_goes_on_trying()
     assert!(asked.lines().len() >= 4);
 }
 
+#[tokio::test(start_paused = true)]
+async fn one_answer_that_is_lost_does_not_cost_the_lead() {
+    let (server, clock) = (Server::default(), Clock::starting_at(at(0)));
+    let one = candidate(&server, "one", &clock);
+    pass(1).await;
+    one.mute.store(true, Ordering::SeqCst);
+    pass(3).await;
+    one.mute.store(false, Ordering::SeqCst);
+    for _ in 0..60 {
+        pass(1).await;
+        assert!(one.hear.borrow().holds(clock.now()));
+    }
+}
+
 #[test]
 fn a_leader_gives_up_before_its_lease_can_be_taken() {
     let Durations { lease, renew_deadline, retry } = Durations::default();
