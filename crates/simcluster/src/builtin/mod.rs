@@ -98,6 +98,7 @@ fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
         ("apps", "ReplicaSet") => workload::validate_other(object, "deployment", out),
         ("apps", "DaemonSet") => workload::validate_other(object, "daemonset", out),
         ("policy", "PodDisruptionBudget") => budget::validate(object, out),
+        ("", "Event") => plain::validate_core_event(object, out),
         ("events.k8s.io", "Event") => plain::validate_event(object, out),
         ("coordination.k8s.io", "Lease") => plain::validate_lease(object, out),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {

@@ -125,6 +125,16 @@ pub(super) fn validate_service(object: &Value, out: &mut Causes) {
     }
 }
 
+/// An Event of the core group: it lives where the object is that it is about.
+pub(super) fn validate_core_event(object: &Value, out: &mut Causes) {
+    let namespace = crate::object::namespace(object);
+    let about = text(&object["involvedObject"], "namespace");
+    if about != namespace && !(about.is_empty() && matches!(namespace, "default" | "")) {
+        let why = "does not match event.namespace";
+        out.invalid("involvedObject.namespace", &json!(about), why);
+    }
+}
+
 /// An Event of the new group.
 pub(super) fn validate_event(object: &Value, out: &mut Causes) {
     let namespace = crate::object::namespace(object);
