@@ -1,6 +1,7 @@
 //! Objects as JSON, the keys they are stored under, and the few fields that everything reads.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,12 +10,27 @@ use serde_json::Value;
 pub type Object = Arc<Value>;
 
 /// The collection that an object lives in, whichever version it is read through.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Collection {
     /// API group, empty for the core group.
     pub group: Cow<'static, str>,
     /// Plural resource name, as in a URL.
     pub plural: Cow<'static, str>,
+}
+
+impl Ord for Collection {
+    /// By group and plural. Most comparisons are of one constant with itself, under keys of the
+    /// same collection: those need no look at the letters.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by = |a: &str, b: &str| if std::ptr::eq(a, b) { Ordering::Equal } else { a.cmp(b) };
+        by(&self.group, &other.group).then_with(|| by(&self.plural, &other.plural))
+    }
+}
+
+impl PartialOrd for Collection {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Collection {
