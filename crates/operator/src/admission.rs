@@ -57,14 +57,14 @@ impl Upkeep {
     ) -> Result<(Authority, Serving), Error> {
         let client = &self.connection.client;
         let shelf = Shelf::new(client.clone(), &self.namespace);
-        let authority = until_it_works(handle, "authority of the webhook", async || {
+        let authority = until_it_works(handle, "authority of the webhook", || async {
             shelf.authority(self.clock.now()).await
         })
         .await;
         let serving = authority.issue(names, self.clock.now())?;
         let configuration =
             registration::configuration(&self.way, self.path, &authority.bundle_pem);
-        until_it_works(handle, "ValidatingWebhookConfiguration sluice", async || {
+        until_it_works(handle, "ValidatingWebhookConfiguration sluice", || async {
             registration::apply(client.clone(), &configuration).await
         })
         .await;

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::patience::until_it_works;
 use crate::ready::Handle;
+use cluster::chain;
 use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
@@ -70,8 +71,8 @@ pub(crate) fn connect(config: Config) -> Result<Connection, Error> {
 /// Waits until the API server answers.
 pub(crate) async fn wait_for_server(connection: &Connection, handle: Handle) {
     let Connection { client, address, .. } = connection;
-    let version = until_it_works(Some(&handle), "API server", async || {
-        client.apiserver_version().await.map_err(|error| format!("{address}: {error}"))
+    let version = until_it_works(Some(&handle), "API server", || async {
+        client.apiserver_version().await.map_err(|error| format!("{address}: {}", chain(&error)))
     })
     .await;
     info!("API server {address}: Kubernetes {}", version.git_version);
@@ -80,7 +81,7 @@ pub(crate) async fn wait_for_server(connection: &Connection, handle: Handle) {
 
 /// Waits until our custom resource is served.
 pub(crate) async fn wait_for_resource(connection: &Connection, handle: Handle) {
-    until_it_works(Some(&handle), "custom resource", async || served(connection).await).await;
+    until_it_works(Some(&handle), "custom resource", || served(connection)).await;
     handle.release();
 }
 
@@ -95,8 +96,9 @@ async fn served(connection: &Connection) -> Result<(), String> {
     let request = Request::get(DISCOVERY).body(Vec::new()).map_err(|error| error.to_string())?;
     let list: serde_json::Value = match client.request(request).await {
         Ok(list) => list,
-        Err(kube::Error::Api(status)) if status.is_not_found() => return Err(missing()),
-        Err(error) => return Err(format!("{address}: {error}")),
+        // By the code: for a group that it doesn't know the server answers in plain text.
+        Err(kube::Error::Api(status)) if status.code == 404 => return Err(missing()),
+        Err(error) => return Err(format!("{address}: {}", chain(&error))),
     };
     let resources = list["resources"].as_array().map_or(&[][..], Vec::as_slice);
     let found = resources.iter().any(|resource| resource["name"] == RESOURCE);
@@ -156,11 +158,8 @@ mod tests {
                 (said, expect) => panic!("{said:?}, not {expect:?}"),
             }
         }
-        let status = json!({
-            "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound",
-            "message": "not found", "code": 404,
-        });
-        let absent = Router::new().fallback(async move || (StatusCode::NOT_FOUND, Json(status)));
+        let absent =
+            Router::new().fallback(async || (StatusCode::NOT_FOUND, "404 page not found\n"));
         check(absent, Err("`sluice crds | kubectl apply -f -`")).await;
         let list = |name: &'static str| {
             let list = json!({"kind": "APIResourceList", "resources": [{"name": name}]});

@@ -1,6 +1,7 @@
 //! Log lines: JSON or text, on standard error.
 
 use crate::flags::{Flags, LogFormat};
+use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
 /// Checks what `--log-level` takes: a level, or levels by part.
@@ -13,7 +14,10 @@ pub(crate) fn level(text: &str) -> Result<String, String> {
 /// Starts logging for this process. A second call changes nothing.
 pub fn start(flags: &Flags) {
     let filter = EnvFilter::try_new(&flags.log_level).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     let started = match flags.log_format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

@@ -3,6 +3,7 @@
 use crate::ready::Handle;
 use cluster::backoff::Backoff;
 use std::fmt::Display;
+use std::future::Future;
 use std::time::Duration;
 use tracing::{debug, info, warn};
 
@@ -11,11 +12,15 @@ const PER_TRY: Duration = Duration::from_secs(10);
 
 /// Calls `attempt` until it succeeds. Every failure goes to the log and, with a handle, to /readyz;
 /// the same words again go to the log at debug level only.
-pub(crate) async fn until_it_works<T, E: Display>(
+pub(crate) async fn until_it_works<T, E: Display, F>(
     handle: Option<&Handle>,
     what: &str,
-    mut attempt: impl AsyncFnMut() -> Result<T, E>,
-) -> T {
+    // No `AsyncFnMut`: its futures can't be known as `Send` here, and the process must be.
+    mut attempt: impl FnMut() -> F,
+) -> T
+where
+    F: Future<Output = Result<T, E>>,
+{
     let mut last = String::new();
     // Nothing else starts at this moment that these tries would have to be spread from.
     let mut backoff = Backoff::new(0);
@@ -48,6 +53,7 @@ pub(crate) async fn until_it_works<T, E: Display>(
 mod tests {
     use super::*;
     use crate::ready::Readiness;
+    use std::future::ready;
     use tokio::time::Instant;
 
     #[tokio::test(start_paused = true)]
@@ -56,9 +62,9 @@ mod tests {
         let handle = readiness.wait_for("API server");
         let begun = Instant::now();
         let mut tries = 0;
-        let answer = until_it_works(Some(&handle), "API server", async || {
+        let answer = until_it_works(Some(&handle), "API server", || {
             tries += 1;
-            if tries < 4 { Err(format!("refused {tries}")) } else { Ok("up") }
+            ready(if tries < 4 { Err(format!("refused {tries}")) } else { Ok("up") })
         })
         .await;
         assert_eq!(answer, "up");
@@ -72,12 +78,15 @@ mod tests {
         let readiness = Readiness::default();
         let handle = readiness.wait_for("API server");
         let mut tries = 0;
-        until_it_works(Some(&handle), "API server", async || {
+        until_it_works(Some(&handle), "API server", || {
             tries += 1;
-            if tries == 1 {
-                std::future::pending::<()>().await;
+            let hangs = tries == 1;
+            async move {
+                if hangs {
+                    std::future::pending::<()>().await;
+                }
+                Ok::<_, String>(())
             }
-            Ok::<_, String>(())
         })
         .await;
         assert_eq!(readiness.waiting(), ["API server: no answer within 10 s"]);
