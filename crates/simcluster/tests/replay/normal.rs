@@ -54,6 +54,11 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .collect()
 });
 
+/// What a Table's cell says of another run: how long ago, at which address, on which Node.
+static CELL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(\d+[smhdy]){1,2}$|^\d+(\.\d+){3}$|^node-\d+$").expect("a constant")
+});
+
 fn normal(key: &str, value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -67,6 +72,10 @@ fn normal(key: &str, value: &mut Value) {
                     }
                     other => other.to_owned(),
                 };
+            }
+            // Columns are described in words of our own, or not at all.
+            if map.contains_key("priority") && map.contains_key("format") {
+                map.remove("description");
             }
             // The recorded kubelet stand-in runs nothing: it has no host and an image of its own.
             for field in ["hostIP", "hostIPs", "f:hostIP", "f:hostIPs", "imageID", "containerID"] {
@@ -94,6 +103,7 @@ fn normal(key: &str, value: &mut Value) {
         }
         Value::String(text) => {
             *value = match key {
+                "cells" => json!(CELL.replace(text, "…")),
                 "resourceVersion" | "continue" if !text.is_empty() => json!("…"),
                 "serverAddress" | "reportingInstance" => json!("…"),
                 "controller.kubernetes.io/hash" => json!("…"),
