@@ -78,7 +78,7 @@ impl Driver {
     pub fn standard(server: Arc<Server>, conduct: &Conduct) -> Self {
         Self::new(server, conduct.seed)
             .with(Definitions, 5..=20)
-            .with(Scheduler, 2..=10)
+            .with(Scheduler::default(), 2..=10)
             .with(Kubelets::new(conduct.start_up, conduct.seed), 2..=10)
             .with(Claims, 10..=50)
             .with(StatefulSets, 10..=40)

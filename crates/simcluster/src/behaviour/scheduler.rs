@@ -1,5 +1,8 @@
 //! The scheduler: binds each Pod to a node that is ready, takes it and is not cordoned.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -8,9 +11,42 @@ use crate::object::{self, Key, NODES, Object, PODS};
 
 const COMPONENT: &str = "default-scheduler";
 
-/// Spreads Pods by chance, drawn from the seed. Resources and affinity are not weighed.
+/// Binds to the node with the fewest Pods; chance, drawn from the seed, decides among equals.
+/// Resources and affinity are not weighed.
 #[derive(Debug, Default)]
-pub struct Scheduler;
+pub struct Scheduler {
+    /// Where each Pod is, as heard from every change, and how many are on each node.
+    placed: Mutex<(BTreeMap<Key, String>, BTreeMap<String, usize>)>,
+}
+
+impl Scheduler {
+    fn placed(&self) -> MutexGuard<'_, (BTreeMap<Key, String>, BTreeMap<String, usize>)> {
+        self.placed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn learn(&self, change: &Change) {
+        let mut placed = self.placed();
+        let (pods, counts) = &mut *placed;
+        if let Some(node) = pods.remove(&change.key)
+            && let Some(count) = counts.get_mut(&node)
+        {
+            *count -= 1;
+        }
+        let node = change.after.as_ref().and_then(|pod| pod["spec"]["nodeName"].as_str());
+        if let Some(node) = node {
+            pods.insert(change.key.clone(), node.to_owned());
+            *counts.entry(node.to_owned()).or_default() += 1;
+        }
+    }
+
+    fn choose<'a>(&self, fit: &[&'a Object], rng: &mut fastrand::Rng) -> Option<&'a str> {
+        let placed = self.placed();
+        let load = |node: &Object| placed.1.get(object::name(node)).copied().unwrap_or(0);
+        let least = fit.iter().map(|node| load(node)).min()?;
+        let emptiest: Vec<_> = fit.iter().filter(|node| load(node) == least).collect();
+        Some(object::name(emptiest[rng.usize(0..emptiest.len())]))
+    }
+}
 
 impl Behaviour for Scheduler {
     fn name(&self) -> &'static str {
@@ -19,6 +55,7 @@ impl Behaviour for Scheduler {
 
     fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key> {
         if change.key.collection == PODS {
+            self.learn(change);
             let waits = change.after.as_deref().is_some_and(waits);
             return if waits { vec![change.key.clone()] } else { Vec::new() };
         }
@@ -33,13 +70,14 @@ impl Behaviour for Scheduler {
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
         let Some(pod) = view.get(key).filter(|pod| waits(pod)) else { return Step::default() };
         let nodes: Vec<&Object> = view.list(&NODES, None).collect();
-        let fit: Vec<&&Object> = nodes.iter().filter(|node| refuses(node, pod).is_none()).collect();
+        let fit: Vec<&Object> =
+            nodes.iter().copied().filter(|node| refuses(node, pod).is_none()).collect();
         let mut object = Value::clone(pod);
         let event = |type_, reason, message| {
             let regarding = key.clone();
             Write::Event { regarding, type_, reason, message, component: COMPONENT }
         };
-        if fit.is_empty() {
+        let Some(node) = self.choose(&fit, rng) else {
             let message = unschedulable(&nodes, pod);
             let reason = "Unschedulable";
             if !pod::set_condition(&mut object, "PodScheduled", "False", reason, &message, now) {
@@ -50,8 +88,7 @@ impl Behaviour for Scheduler {
                 writes: vec![update, event("Warning", "FailedScheduling", message)],
                 wake: None,
             };
-        }
-        let node = object::name(fit[rng.usize(0..fit.len())]);
+        };
         object["spec"]["nodeName"] = node.into();
         pod::set_condition(&mut object, "PodScheduled", "True", "", "", now);
         let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
@@ -147,7 +184,7 @@ mod tests {
         let key = Key::new(PODS, "ns", "p");
         store.put(key.clone(), pod.clone());
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
-        Scheduler.step(&store, &key, now, &mut fastrand::Rng::with_seed(0))
+        Scheduler::default().step(&store, &key, now, &mut fastrand::Rng::with_seed(0))
     }
 
     fn pod() -> Value {

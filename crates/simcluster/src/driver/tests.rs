@@ -167,6 +167,15 @@ fn a_set_comes_up_scheduled_running_and_ready() {
 }
 
 #[test]
+fn pods_are_spread_over_the_nodes() {
+    let lab = Lab::with_set(20, 6, |_| ());
+    let mut nodes: Vec<Value> =
+        (0..6).map(|i| lab.get(&pod_key(i)).unwrap()["spec"]["nodeName"].clone()).collect();
+    nodes.sort_by_key(ToString::to_string);
+    assert_eq!(nodes, ["node-0", "node-0", "node-1", "node-1", "node-2", "node-2"]);
+}
+
+#[test]
 fn one_seed_makes_one_history_and_another_makes_another() {
     let run = |seed| {
         let mut lab = Lab::with_set(seed, 5, |_| ());

@@ -200,8 +200,8 @@ impl Look<'_> {
             status::set_containers(object, &Containers::Running(now), ready, None);
             status::set_ready(object, ready, now);
         });
-        for name in self.names() {
-            self.event("Normal", "Started", format!("Container started: {name}"));
+        for _ in self.names() {
+            self.event("Normal", "Started", "Container started".to_owned());
         }
         self.next_of_run(ready)
     }
