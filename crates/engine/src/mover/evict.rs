@@ -1,7 +1,8 @@
 //! Eviction under `OnDelete`: whatever goes comes back at the update revision.
 //!
-//! Order: Pods whose eviction was announced before a crash, then those at an old revision that are
-//! not ready (they cost the budget nothing), then highest ordinal first.
+//! Order: Pods at an old revision that are not ready (they cost the budget nothing), then those whose
+//! eviction was announced before a crash, then highest ordinal first. What was announced keeps its
+//! place in the target: it may be gone already, and not seen going.
 
 use std::cmp::Reverse;
 
@@ -24,7 +25,7 @@ where
         // broken ones has to come up first.
         let rank =
             if ordered && unready { i64::from(slot.ordinal) } else { -i64::from(slot.ordinal) };
-        (Reverse(slot.announced), Reverse(unready), rank)
+        (Reverse(unready), Reverse(slot.announced), rank)
     });
     slots
 }
@@ -52,13 +53,17 @@ pub(super) struct Chosen {
 fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
     let mut chosen = Chosen { evict: Vec::new(), delete: Vec::new(), hold: None };
     let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
+    let mut announced = reserved(scene, order);
     let (mut left, mut ready_room) = (left, None);
     for slot in order {
         let Some(pod) = slot.pod else { continue };
-        let full =
-            left == 0 || (one_at_a_time && !(chosen.evict.is_empty() && chosen.delete.is_empty()));
+        if slot.announced {
+            announced = announced.saturating_sub(1);
+        }
+        let full = left <= announced
+            || (one_at_a_time && !(chosen.evict.is_empty() && chosen.delete.is_empty()));
         if full {
-            break;
+            continue;
         }
         if is_unready(slot) {
             match unready(scene, pod) {
@@ -88,4 +93,16 @@ fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
         chosen.evict.push(victim(pod));
     }
     chosen
+}
+
+/// How many places of the target are kept for Pods of which nobody knows whether they are going.
+/// After a while they would have been seen going.
+fn reserved(scene: &Scene<'_>, order: &[&Slot<'_>]) -> u32 {
+    let recent = scene
+        .world
+        .status
+        .last_eviction
+        .is_some_and(|at| scene.now.duration_since(at) < scene.world.settings.slow);
+    let announced = order.iter().filter(|slot| slot.announced && recent).count();
+    u32::try_from(announced).unwrap_or(u32::MAX)
 }
