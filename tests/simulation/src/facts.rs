@@ -1,0 +1,155 @@
+//! What the cluster's own store says about one rollout, read past every client and cache.
+
+use serde_json::Value;
+use simcluster::behaviour::View;
+use simcluster::object::{BUDGETS, Collection, Key, PODS, STATEFULSETS};
+use simcluster::server::Server;
+
+/// The namespace that simulations play in.
+pub const NAMESPACE: &str = "default";
+/// The name of the rollout, its StatefulSet and its budget.
+pub const NAME: &str = "web";
+const ROLLOUTS: Collection =
+    Collection::known("bedrock.operator.slack.com", "statefulsetrollouts");
+
+/// A picture of one rollout and what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The rollout; null when there is none.
+    pub rollout: Value,
+    /// The StatefulSet; null when there is none.
+    pub set: Value,
+    /// Its Pods, by name.
+    pub pods: Vec<Value>,
+    /// Its budget; null when there is none.
+    pub budget: Value,
+}
+
+impl Facts {
+    /// As they stand now.
+    pub fn read(server: &Server) -> Self {
+        let view = server.view();
+        let get = |collection: Collection| {
+            let key = Key::new(collection, NAMESPACE, NAME);
+            view.get(&key).map(|object| (**object).clone()).unwrap_or_default()
+        };
+        let set = get(STATEFULSETS);
+        let uid = set["metadata"]["uid"].as_str().unwrap_or("none").to_owned();
+        Self {
+            rollout: get(ROLLOUTS),
+            pods: view.controlled_by(&PODS, &uid).map(|pod| (**pod).clone()).collect(),
+            budget: get(BUDGETS),
+            set,
+        }
+    }
+
+    /// `spec.replicas` of the StatefulSet.
+    pub fn replicas(&self) -> u32 {
+        number(&self.set["spec"]["replicas"])
+    }
+
+    /// How many Pods ought to run the update revision.
+    pub fn target(&self) -> u32 {
+        let percent = self.rollout["spec"]["percent"].as_i64().unwrap_or(100);
+        engine::quantity::Percent::new(percent).expect("admitted").of(self.replicas())
+    }
+
+    /// Whether the rollout's status speaks of its spec.
+    pub fn is_observed(&self) -> bool {
+        self.rollout["status"]["observedGeneration"] == self.rollout["metadata"]["generation"]
+    }
+
+    /// `status.phase`.
+    pub fn phase(&self) -> &str {
+        self.rollout["status"]["phase"].as_str().unwrap_or_default()
+    }
+
+    fn partition(&self) -> Option<u32> {
+        let strategy = &self.set["spec"]["updateStrategy"];
+        (strategy["type"] == "RollingUpdate").then(|| number(&strategy["rollingUpdate"]["partition"]))
+    }
+
+    fn is_old(&self, pod: &Value) -> bool {
+        let revision = &pod["metadata"]["labels"]["controller-revision-hash"];
+        *revision != self.set["status"]["updateRevision"]
+    }
+
+    /// Pods that stand at an old revision and are held there.
+    fn held(&self) -> u32 {
+        let open_from = self.partition().unwrap_or(u32::MAX);
+        let held = self.pods.iter().filter(|pod| {
+            let standing = pod["metadata"]["deletionTimestamp"].is_null();
+            self.is_old(pod) && ordinal(pod) < self.replicas() && ordinal(pod) < open_from && standing
+        });
+        u32::try_from(held.count()).expect("few Pods")
+    }
+
+    /// Pods that are, or will be without anybody's doing, at the update revision.
+    pub fn moved(&self) -> u32 {
+        let returning = match self.partition() {
+            Some(partition) => (0..self.replicas().min(partition))
+                .filter(|n| {
+                    let pod = self.pods.iter().find(|pod| ordinal(pod) == *n);
+                    pod.is_none_or(|pod| {
+                        !pod["metadata"]["deletionTimestamp"].is_null() && self.is_old(pod)
+                    })
+                })
+                .count(),
+            None => 0,
+        };
+        let returning = u32::try_from(returning).expect("few Pods");
+        self.replicas().saturating_sub(self.held()).saturating_sub(returning)
+    }
+
+    /// Pods at the update revision that are Ready.
+    pub fn good(&self) -> u32 {
+        let good = self.pods.iter().filter(|pod| {
+            !self.is_old(pod) && is_ready(pod) && ordinal(pod) < self.replicas()
+        });
+        u32::try_from(good.count()).expect("few Pods")
+    }
+
+    /// Pods that a budget counts as healthy.
+    pub fn healthy(&self) -> u32 {
+        u32::try_from(self.pods.iter().filter(|pod| is_ready(pod)).count()).expect("few Pods")
+    }
+
+    /// How many Pods the budget wants healthy, when its controller has caught up.
+    pub fn desired_healthy(&self) -> Option<u32> {
+        let status = &self.budget["status"];
+        let current = status["observedGeneration"] == self.budget["metadata"]["generation"]
+            && number(&status["expectedPods"]) == self.replicas();
+        current.then(|| number(&status["desiredHealthy"]))
+    }
+
+    /// A Pod by its name.
+    pub fn pod(&self, name: &str) -> Option<&Value> {
+        self.pods.iter().find(|pod| pod["metadata"]["name"] == name)
+    }
+
+    /// Ready Pods that stand at an old revision at or above the partition.
+    pub fn open(&self) -> u32 {
+        let Some(partition) = self.partition() else { return 0 };
+        let open = self.pods.iter().filter(|pod| {
+            self.is_old(pod) && is_ready(pod) && ordinal(pod) >= partition
+        });
+        u32::try_from(open.count()).expect("few Pods")
+    }
+}
+
+/// Ready, and not on its way out.
+pub fn is_ready(pod: &Value) -> bool {
+    let ready = pod["status"]["conditions"].as_array().into_iter().flatten().any(|condition| {
+        condition["type"] == "Ready" && condition["status"] == "True"
+    });
+    ready && pod["metadata"]["deletionTimestamp"].is_null()
+}
+
+fn ordinal(pod: &Value) -> u32 {
+    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+    name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(u32::MAX)
+}
+
+fn number(value: &Value) -> u32 {
+    value.as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+}
