@@ -77,7 +77,12 @@ impl Node {
         {
             out.extend(errors.into_vec().into_iter().map(|error| {
                 let field = error.field_path.trim_start_matches('.');
-                let field = if field.is_empty() { path.to_owned() } else { join(path, field) };
+                let field = match (path, field) {
+                    // The root has no path, and the server says so.
+                    ("", "") => "<nil>".to_owned(),
+                    (path, "") => path.to_owned(),
+                    (path, field) => join(path, field),
+                };
                 cause(error.reason.as_deref(), &error.message, field)
             }));
         }

@@ -169,3 +169,56 @@ fn names_of_a_definition_get_their_defaults() {
                          "listKind": "GadgetList"}, "conversion": {"strategy": "None"}})
     );
 }
+
+#[test]
+fn a_rule_sees_what_it_names_and_a_rule_at_the_root_has_no_path() {
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+            "a": {"type": "integer"}, "b": {"type": "integer"}, "more": {"type": "object",
+                "x-kubernetes-preserve-unknown-fields": true}},
+            "x-kubernetes-validations": [
+                {"rule": "self.a < self.b", "messageExpression": "'a is ' + string(self.a)"},
+                {"rule": "size(self) < 4", "message": "too many"},
+                {"rule": "!has(oldSelf.b) || self.b >= oldSelf.b", "reason": "FieldValueForbidden",
+                 "message": "b only grows"}]}},
+        "x-kubernetes-validations": [
+            {"rule": "self.metadata.name != 'bad'", "message": "not that name"}]});
+    let object = |name: &str, spec: Value| json!({"metadata": {"name": name}, "spec": spec});
+    let found = |new: &Value, old: Option<&Value>| -> Vec<(String, String)> {
+        let causes = validate(&schema, new, old);
+        causes.into_iter().map(|cause| (cause.field, cause.message)).collect()
+    };
+    let pair = |field: &str, message: &str| (field.to_owned(), message.to_owned());
+    assert_eq!(found(&object("ok", json!({"a": 1, "b": 2})), None), []);
+    assert_eq!(
+        found(&object("bad", json!({"a": 3, "b": 2, "more": {"x": 1}})), None),
+        [pair("<nil>", "Invalid value: not that name"), pair("spec", "Invalid value: a is 3")]
+    );
+    let old = object("bad", json!({"a": 1, "b": 5}));
+    assert_eq!(
+        found(&object("bad", json!({"a": 1, "b": 4, "more": {}})), Some(&old)),
+        [pair("spec", "Forbidden: b only grows")]
+    );
+    assert_eq!(
+        found(&object("ok", json!({"a": 1, "b": 2, "more": {}, "c": 1})), None),
+        [pair("spec", "Invalid value: too many")]
+    );
+}
+
+#[test]
+fn rows_of_a_list_map_are_compared_by_their_keys() {
+    let schema = json!({"type": "object", "properties": {"rows": {"type": "array",
+        "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+        "items": {"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string"}, "n": {"type": "integer", "x-kubernetes-validations": [
+                {"rule": "self >= oldSelf", "message": "n only grows"}]}}}}}});
+    let old = json!({"rows": [{"name": "a", "n": 1}, {"name": "b", "n": 5}]});
+    let moved = json!({"rows": [{"name": "b", "n": 5}, {"name": "a", "n": 2}]});
+    assert_eq!(validate(&schema, &moved, Some(&old)), []);
+    let less = json!({"rows": [{"name": "b", "n": 4}]});
+    let causes = validate(&schema, &less, Some(&old));
+    assert_eq!(causes.len(), 1);
+    assert_eq!(causes[0].field, "rows[0].n");
+    let twice = json!({"rows": [{"name": "a"}, {"name": "a"}]});
+    assert_eq!(validate(&schema, &twice, None)[0].message, "Duplicate value: {\"name\":\"a\"}");
+}
