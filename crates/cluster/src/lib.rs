@@ -26,8 +26,6 @@ mod table;
 pub mod watch;
 pub mod wire;
 
-pub use wire::{FIELD_MANAGER, TIME_OUT};
-
 pub use act::{ActReport, GoOn, Hands, act};
 pub use caches::{Caches, Wakes, Why};
 pub use clock::Clock;
@@ -37,4 +35,4 @@ pub use events::{Events, Told};
 pub use key::Key;
 pub use lease::Durations;
 pub use observe::{Observed, observe};
-pub use wire::chain;
+pub use wire::{FIELD_MANAGER, TIME_OUT, chain};
