@@ -311,6 +311,31 @@ fn claims_are_bound_and_outlive_pods_and_set() {
 }
 
 #[test]
+fn claims_go_with_the_set_or_the_scaled_pod_when_the_policy_says_so() {
+    let mut lab = Lab::with_set(21, 3, |spec| {
+        spec["volumeClaimTemplates"] = json!([{
+            "metadata": {"name": "data"},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        }]);
+        spec["persistentVolumeClaimRetentionPolicy"] =
+            json!({"whenDeleted": "Delete", "whenScaled": "Delete"});
+    });
+    let claims = |lab: &Lab| lab.server.view().list(&CLAIMS, Some("default")).count();
+    lab.delete(&pod_key(0), None);
+    lab.pass(30);
+    assert_eq!(claims(&lab), 3, "a Pod that is only replaced keeps its claim");
+    lab.edit(&set_key(), None, |set| set["spec"]["replicas"] = 2.into());
+    lab.pass(30);
+    assert_eq!(claims(&lab), 2);
+    lab.delete(&set_key(), None);
+    lab.pass(30);
+    assert_eq!(claims(&lab), 0);
+}
+
+#[test]
 fn deleting_a_set_takes_its_pods_and_revisions_unless_they_are_orphaned() {
     let count = |lab: &Lab, collection| lab.server.view().list(&collection, None).count();
     for (propagation, pods, revisions) in

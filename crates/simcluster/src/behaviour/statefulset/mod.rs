@@ -276,7 +276,17 @@ impl<'a> Look<'a> {
 
     fn delete(&mut self, ordinal: i64) {
         let key = self.pod_key(ordinal);
-        let uid = self.view.get(&key).map(|pod| object::uid(pod).to_owned());
+        let pod = self.view.get(&key);
+        let kept = self.want.start..self.want.start + self.want.replicas;
+        if replica::retention(self.set, "whenScaled") == "Delete" && !kept.contains(&ordinal) {
+            for claim in replica::claims(self.set, &key.name) {
+                let claim_key = Key::of(CLAIMS, &claim);
+                let (Some(claim), Some(pod)) = (self.view.get(&claim_key), pod) else { continue };
+                let object = replica::owned_by_pod(claim, pod);
+                self.writes.push(Write::Update { key: claim_key, subresource: None, object });
+            }
+        }
+        let uid = pod.map(|pod| object::uid(pod).to_owned());
         let message =
             format!("Delete Pod {} in StatefulSet {} successful", key.name, object::name(self.set));
         self.writes.push(Write::Delete { key, uid, grace_period_seconds: None });

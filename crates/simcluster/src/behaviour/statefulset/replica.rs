@@ -94,7 +94,7 @@ fn claim_name(template: &Value, pod: &str) -> String {
 }
 
 /// The claims that a Pod of the set needs. They carry the selector's labels and no owner, so they
-/// outlive the Pod and the set.
+/// outlive the Pod and the set; unless the set asks for their deletion with it.
 pub fn claims(set: &Value, pod: &str) -> Vec<Value> {
     let templates = set["spec"]["volumeClaimTemplates"].as_array();
     let claim = |template: &Value| {
@@ -108,12 +108,31 @@ pub fn claims(set: &Value, pod: &str) -> Vec<Value> {
         if let Some(annotations) = template["metadata"].get("annotations") {
             metadata["annotations"] = annotations.clone();
         }
+        if retention(set, "whenDeleted") == "Delete" {
+            metadata["ownerReferences"] = json!([revision::owner(set)]);
+        }
         json!({
             "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata,
             "spec": template["spec"],
         })
     };
     templates.into_iter().flatten().map(claim).collect()
+}
+
+/// A field of `spec.persistentVolumeClaimRetentionPolicy`: `Retain` or `Delete`.
+pub fn retention<'a>(set: &'a Value, when: &str) -> &'a str {
+    set["spec"]["persistentVolumeClaimRetentionPolicy"][when].as_str().unwrap_or("Retain")
+}
+
+/// A claim owned by the Pod that is scaled away, so that it goes with it.
+pub fn owned_by_pod(claim: &Value, pod: &Value) -> Value {
+    let mut owned = claim.clone();
+    let owner = json!({
+        "apiVersion": "v1", "kind": "Pod", "name": object::name(pod), "uid": object::uid(pod),
+    });
+    // In place of the set, which would keep it.
+    owned["metadata"]["ownerReferences"] = json!([owner]);
+    owned
 }
 
 #[cfg(test)]
