@@ -270,7 +270,7 @@ fn leaked(
     if pod.revision != workload.update_revision {
         return false;
     }
-    let Some(row) = row else {
+    let Some(row) = row.filter(|row| !row.revision.is_empty()) else {
         // A new ordinal: scaled up in the middle of a rollout, it comes at the update revision.
         let two_versions = !status.stable_revision.is_empty()
             && status.stable_revision != workload.update_revision;

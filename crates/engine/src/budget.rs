@@ -72,8 +72,9 @@ pub fn room(world: &World, workload: &Workload, account: &Account<'_>, now: Time
 /// Under OrderedReady a Pod comes back only when all lower ones are ready: a ready one had better stay.
 fn lower(account: &Account<'_>) -> Option<Hold> {
     let slot = account.slots.iter().find(|slot| slot.state == PodState::OldUnready)?;
+    let reason = if slot.ready() { Reason::WaitingForPods } else { Reason::LowerPodNotReady };
     Some(Hold::new(
-        Reason::LowerPodNotReady,
+        reason,
         format!(
             "{}, and podManagementPolicy OrderedReady brings no higher Pod back before it is",
             crate::front::describe(slot)

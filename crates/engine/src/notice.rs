@@ -33,10 +33,23 @@ pub enum Topic {
     NotGated,
 }
 
+/// Whether it cannot be said yet what it is a phase of: until the StatefulSet controller has seen the
+/// template, the revision in the status is that of the rollout before.
+fn unnamed(phase: Phase, status: &Status) -> bool {
+    match (phase, status.reason_code) {
+        (Phase::Pending, _) => true,
+        (Phase::InProgress, Some(reason)) => matches!(
+            reason,
+            Reason::Pending | Reason::Creating | Reason::Applying | Reason::WaitingForController
+        ),
+        _ => false,
+    }
+}
+
 /// What a status says, topic by topic.
 pub fn levels(status: &Status) -> Vec<Notice> {
     let mut notices = Vec::new();
-    if let Some(phase) = status.phase.filter(|phase| *phase != Phase::Pending) {
+    if let Some(phase) = status.phase.filter(|phase| !unnamed(*phase, status)) {
         notices.push(Notice {
             topic: Topic::Phase,
             reason: phase.name().to_owned(),
@@ -107,6 +120,24 @@ mod tests {
             reason: "because".to_owned(),
             ..Status::default()
         }
+    }
+
+    #[test]
+    fn a_rollout_is_told_once_its_revision_is_known() {
+        let at = |reason: Reason, revision: &str| Status {
+            reason_code: Some(reason),
+            update_revision: revision.to_owned(),
+            ..status(Phase::InProgress, 100)
+        };
+        let applying = at(Reason::Applying, "old");
+        let seen = at(Reason::WaitingForController, "old");
+        let moving = at(Reason::WaitingForPods, "new");
+        assert_eq!(news(&Status::default(), &applying), []);
+        assert_eq!(news(&applying, &seen), []);
+        let told = news(&seen, &moving);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].text.contains("revision new"), "{}", told[0].text);
+        assert_eq!(news(&moving, &at(Reason::BudgetExhausted, "new")), []);
     }
 
     #[test]

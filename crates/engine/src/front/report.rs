@@ -57,13 +57,13 @@ pub(crate) fn them(number: u32) -> &'static str {
 pub(crate) fn rows(account: &Account<'_>, old: &[PodRow], now: Timestamp) -> Vec<PodRow> {
     let row = |slot: &Slot<'_>| {
         let before = old.iter().find(|row| row.name == slot.name);
-        let brief = matches!(slot.state, PodState::Old | PodState::Updated);
-        let since = before
-            .filter(|row| row.state == slot.state)
-            .map_or(Some(now), |row| row.since)
-            .filter(|_| !brief);
         let announced = slot.announced && slot.movable();
         let state = if announced { PodState::Evicting } else { slot.state };
+        let brief = matches!(state, PodState::Old | PodState::Updated);
+        let since = before
+            .filter(|row| row.state == state)
+            .map_or(Some(now), |row| row.since)
+            .filter(|_| !brief);
         match slot.pod {
             Some(pod) => PodRow {
                 name: slot.name.clone(),

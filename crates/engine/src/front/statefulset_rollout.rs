@@ -54,7 +54,6 @@ fn begin(world: &World, now: Timestamp) -> Option<World> {
     if asked && world.workload.is_none() {
         // Whatever was there is not missed: it is to be created.
         status.workload_name.clear();
-        status.applied = None;
     }
     if identity {
         for row in &mut status.pods {
@@ -100,6 +99,9 @@ fn step(world: &World, now: Timestamp) -> Decision {
     let mut status = world.status.clone();
     describe_world(&mut status, world, account.as_ref(), now);
     let mut standing = stand(world, &status, account.as_ref(), now);
+    if let Some(hold) = tried_again(world, &standing) {
+        standing.hold = hold;
+    }
     run_clock(&mut status, account.as_ref(), &standing, now);
     if let Some(given_up) = deadline(world, &status, account.as_ref(), &standing, now) {
         standing = given_up;
@@ -215,8 +217,12 @@ fn stand(
         standing.action = given_up(world, account, now);
         return standing;
     }
-    if let Some(refused) = apply_refused(world) {
-        return refused_apply(world, refused);
+    if let Some(refused) = apply_refused(world).filter(|refused| refused.invalid) {
+        let message = format!(
+            "the API server refuses StatefulSet {}/{}: {}; correct spec.statefulset",
+            rollout.namespace, rollout.workload_name, refused.message
+        );
+        return Standing::new(Phase::Failed, Hold::new(Reason::InvalidStatefulSet, message));
     }
     let (Some(workload), Some(account)) = (&world.workload, account) else {
         return absent(world, now);
@@ -259,29 +265,18 @@ fn apply_refused(world: &World) -> Option<&ApplyRefused> {
     world.outcome.apply_refused.as_ref().filter(|r| r.hash == world.rollout.desired_hash)
 }
 
-fn refused_apply(world: &World, refused: &ApplyRefused) -> Standing {
-    let place = format!("{}/{}", world.rollout.namespace, world.rollout.workload_name);
-    if refused.invalid {
-        let message = format!(
-            "the API server refuses StatefulSet {place}: {}; correct spec.statefulset",
-            refused.message
-        );
-        return Standing::new(Phase::Failed, Hold::new(Reason::InvalidStatefulSet, message));
-    }
-    let message = format!("StatefulSet {place} cannot be written: {}", refused.message);
-    let hold = Hold::new(Reason::CannotWriteStatefulSet, message);
-    let mut standing = Standing::new(Phase::InProgress, hold);
-    // Trying again is cheap and may help; the pace is that of `too_early`.
-    standing.action = Some(Action::Apply { strategy: wanted_strategy(world) });
-    standing
-}
-
-fn wanted_strategy(world: &World) -> Strategy {
-    match (&world.workload, world.rollout.version_leak) {
-        (None, VersionLeak::Prevent) => Strategy::RollingUpdate { partition: 0 },
-        (Some(workload), VersionLeak::Prevent) => workload.strategy,
-        _ => Strategy::OnDelete,
-    }
+/// That a write to the StatefulSet is tried again. It is cheap and may help; the pace is that of
+/// `too_early`.
+fn tried_again(world: &World, standing: &Standing) -> Option<Hold> {
+    let refused = apply_refused(world).filter(|_| !standing.phase.is_final())?;
+    let writes = match standing.action.as_ref()? {
+        Action::Apply { .. } | Action::SetStrategy { .. } => true,
+        Action::Evict { partition, .. } => partition.is_some(),
+        Action::Delete { .. } => false,
+    };
+    let (namespace, name) = (&world.rollout.namespace, &world.rollout.workload_name);
+    let message = format!("StatefulSet {namespace}/{name} cannot be written: {}", refused.message);
+    writes.then(|| Hold::new(Reason::CannotWriteStatefulSet, message))
 }
 
 /// No StatefulSet: it is created, unless somebody deleted it.
@@ -302,7 +297,10 @@ fn absent(world: &World, now: Timestamp) -> Standing {
         );
         return Standing::new(Phase::Failed, Hold::new(Reason::StatefulSetDeleted, message));
     }
-    let strategy = wanted_strategy(world);
+    let strategy = match rollout.version_leak {
+        VersionLeak::Prevent => Strategy::RollingUpdate { partition: 0 },
+        _ => Strategy::OnDelete,
+    };
     let hold = Hold::new(Reason::Creating, format!("creating StatefulSet {place}"));
     Standing::act(hold, Action::Apply { strategy })
 }
@@ -334,7 +332,11 @@ fn apply(world: &World, workload: &Workload, account: &Account<'_>) -> Option<St
     Some(match partition::hold(world, Some(workload), Some(account)) {
         partition::Hand::Apply(strategy) => Standing::act(hold, Action::Apply { strategy }),
         partition::Hand::First(action) => {
-            let message = format!("settling StatefulSet {place} before its partition can hold it");
+            let message = if action == partition::LET_GO {
+                format!("letting go of the partition of StatefulSet {place}, which holds nothing")
+            } else {
+                format!("settling StatefulSet {place} before its partition can hold it")
+            };
             Standing::act(Hold::new(Reason::Settling, message), action)
         }
         partition::Hand::Wait(hold) => Standing::new(Phase::InProgress, hold),

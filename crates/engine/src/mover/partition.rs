@@ -10,7 +10,7 @@
 use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
 use crate::account::{Account, Slot};
 use crate::budget::Hold;
-use crate::decision::Action;
+use crate::decision::{Action, Victim};
 use crate::status::Reason;
 use crate::world::{PodManagement, Strategy, VersionLeak, Workload, World};
 
@@ -129,8 +129,11 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         return Move::Wait(hold);
     }
     let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
-    let mut left = left;
-    let (mut evict, mut delete, mut held, mut lowest) = (Vec::new(), Vec::new(), None, None);
+    let (mut evict, mut delete, mut held) = strays(scene);
+    if !(evict.is_empty() && delete.is_empty()) {
+        return batch(evict, delete, None, None, scene.account);
+    }
+    let (mut left, mut lowest) = (left, None);
     let mut ready_room = None;
     for slot in scene.account.slots.iter().rev() {
         if slot.moved() && !slot.movable() {
@@ -174,6 +177,24 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         lowest = None;
     }
     batch(evict, delete, lowest, held, scene.account)
+}
+
+/// Broken Pods of a template that was superseded, below the partition: they come back at the revision that
+/// is held, and no longer use up the budget that all others wait for.
+fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
+    let (mut evict, mut delete, mut held) = (Vec::new(), Vec::new(), None);
+    let below = scene.account.slots.iter().filter(|slot| is_unready(slot) && !slot.open);
+    for pod in below.rev().filter_map(|slot| slot.pod) {
+        if pod.revision == scene.workload.current_revision {
+            continue;
+        }
+        match unready(scene, pod) {
+            Unready::Evict => evict.push(victim(pod)),
+            Unready::Delete => delete.push(victim(pod)),
+            Unready::Held(hold) => held = held.or(Some(hold)),
+        }
+    }
+    (evict, delete, held)
 }
 
 /// Draws the partition back above every Pod that it has opened and that has not moved.

@@ -2,7 +2,7 @@
 
 use engine::account::is_available;
 use engine::decision::{Action, Decision};
-use engine::status::Phase;
+use engine::status::{Phase, Status};
 use engine::world::{PodManagement, Strategy, Uid, Workload, World};
 use jiff::Timestamp;
 
@@ -14,6 +14,9 @@ pub(crate) fn judge(world: &World, decision: &Decision, now: Timestamp) {
     stillness(world, decision, now);
     if let (Some(set), Some(action)) = (&world.workload, &decision.action) {
         announced(decision, action);
+        let on_delete = Action::Apply { strategy: Strategy::OnDelete };
+        let refused = *action == on_delete && set.strategy != Strategy::OnDelete;
+        assert!(!refused, "an apply cannot take away a partition that stands");
         pause(world, set, action);
         target(world, set, decision, action);
         budget(world, set, action, now);
@@ -65,11 +68,17 @@ fn stillness(world: &World, decision: &Decision, now: Timestamp) {
     if second.action.is_none() {
         assert!(
             !second.status.says_more_than(&decision.status),
-            "{told} says more at once: {:#?}\n{:#?}",
-            decision.status,
-            second.status
+            "{told} says more at once: {}",
+            difference(&decision.status, &second.status)
         );
     }
+}
+
+/// The lines in which two statuses differ.
+fn difference(one: &Status, other: &Status) -> String {
+    let (one, other) = (format!("{one:#?}"), format!("{other:#?}"));
+    let pairs = one.lines().zip(other.lines()).filter(|(a, b)| a != b);
+    pairs.map(|(a, b)| format!("{} / {}; ", a.trim(), b.trim())).collect()
 }
 
 fn announced(decision: &Decision, action: &Action) {
@@ -136,7 +145,7 @@ fn target(world: &World, set: &Workload, decision: &Decision, action: &Action) {
             || set.current_revision == set.update_revision;
         match world.pods.iter().find(|pod| pod.ordinal == *ordinal) {
             None => returns_new,
-            Some(pod) if disturbed.contains(&pod.uid) => true,
+            Some(pod) if disturbed.contains(&pod.uid) => returns_new,
             Some(pod) if pod.deletion.is_some() => returns_new,
             Some(pod) if world.outcome.accepted.contains(&pod.uid) => returns_new,
             Some(pod) => pod.revision == set.update_revision,

@@ -133,3 +133,17 @@ fn a_leak_after_done_pauses_too() {
     let fixture = leak().phase(Phase::Done).version_leak(VersionLeak::Pause);
     check(&fixture, "Paused LeakFound: -");
 }
+
+#[test]
+fn a_new_ordinal_that_was_seen_missing_first_leaks_only_where_there_are_two_revisions() {
+    let scaled = |stable: &str| {
+        let fixture = world().percent(50).budget(2).updated(0).updated(1).updated(2).updated(3);
+        let fixture = fixture.with(|world| {
+            world.status.stable_revision = stable.into();
+            world.workload.as_mut().unwrap().replicas = 5;
+        });
+        fixture.again().with(|world| world.pods.push(ready_pod(4, "v2")))
+    };
+    assert_eq!(leaked(&scaled("v2")), 0);
+    assert_eq!(leaked(&scaled("v1")), 1);
+}

@@ -9,8 +9,8 @@ use engine::decision::{Action, Decision, Victim};
 use engine::quantity::Percent;
 use engine::status::Status;
 use engine::world::{
-    Applied, Budget, Claim, Discovery, Outcome, Pod, PodManagement, PodPhase, Refusal, Rollout,
-    Settings, Strategy, Uid, Workload, World,
+    Applied, ApplyRefused, Budget, Claim, Discovery, Outcome, Pod, PodManagement, PodPhase,
+    Refusal, Rollout, Settings, Strategy, Uid, Workload, World,
 };
 use jiff::Timestamp;
 
@@ -101,9 +101,12 @@ pub(crate) struct Cluster {
     pub(crate) lag: u32,
     /// Seconds for which the budget's controller stands still.
     pub(crate) budget_lag: u32,
+    /// Seconds for which the StatefulSet's controller stands still.
+    pub(crate) controller_lag: u32,
     /// Evictions that a webhook still refuses.
     pub(crate) refusals: u32,
-    pub(crate) acted: Option<Timestamp>,
+    /// Writes to the StatefulSet that are still forbidden.
+    pub(crate) forbidden: u32,
 }
 
 impl Cluster {
@@ -130,8 +133,9 @@ impl Cluster {
             crash: None,
             lag: 0,
             budget_lag: 0,
+            controller_lag: 0,
             refusals: 0,
-            acted: None,
+            forbidden: 0,
         };
         cluster.hash();
         cluster
@@ -235,6 +239,12 @@ impl Cluster {
             .unwrap_or(0)
     }
 
+    /// Whether every Pod is there.
+    pub(crate) fn complete(&self) -> bool {
+        let wanted = self.set.as_ref().map_or(0, |set| set.shown.replicas as usize);
+        self.pods.len() >= wanted
+    }
+
     pub(crate) fn strategy(&self) -> Option<Strategy> {
         self.set.as_ref().map(|set| set.shown.strategy)
     }
@@ -320,7 +330,6 @@ impl Cluster {
         if self.dies(Crash::BeforeAction) {
             return;
         }
-        self.acted = Some(self.now);
         let part = self.crash == Some(Crash::AfterPart);
         self.act(&action, part);
         self.outcome.acted_at = Some(self.now);
@@ -344,12 +353,17 @@ impl Cluster {
 
     fn act(&mut self, action: &Action, part: bool) {
         self.outcome.refused.clear();
+        self.outcome.apply_refused = None;
         match action {
             Action::Apply { strategy } => self.apply(*strategy),
-            Action::SetStrategy { strategy } => self.set_strategy(*strategy),
+            Action::SetStrategy { strategy } => {
+                self.set_strategy(*strategy);
+            }
             Action::Evict { partition, pods } => {
-                if let Some(partition) = partition {
-                    self.set_strategy(Strategy::RollingUpdate { partition: *partition });
+                if let Some(partition) = partition
+                    && !self.set_strategy(Strategy::RollingUpdate { partition: *partition })
+                {
+                    return;
                 }
                 self.each(pods, part, Self::evict);
             }
@@ -357,7 +371,21 @@ impl Cluster {
         }
     }
 
+    fn is_forbidden(&mut self) -> bool {
+        let Some(left) = self.forbidden.checked_sub(1) else { return false };
+        self.forbidden = left;
+        self.outcome.apply_refused = Some(ApplyRefused {
+            hash: self.rollout.desired_hash.clone(),
+            invalid: false,
+            message: "forbidden".into(),
+        });
+        true
+    }
+
     fn apply(&mut self, strategy: Strategy) {
+        if self.is_forbidden() {
+            return;
+        }
         let revision = self.template.clone();
         let set = self.set.get_or_insert_with(|| Set {
             shown: Workload {
@@ -387,8 +415,12 @@ impl Cluster {
             Some(Applied { hash: self.rollout.desired_hash.clone(), generation });
     }
 
-    fn set_strategy(&mut self, strategy: Strategy) {
-        let Some(set) = &mut self.set else { return };
+    /// Whether it was written.
+    fn set_strategy(&mut self, strategy: Strategy) -> bool {
+        if self.set.is_none() || self.is_forbidden() {
+            return false;
+        }
+        let Some(set) = &mut self.set else { return false };
         if set.shown.strategy != strategy {
             set.shown.strategy = strategy;
             set.shown.generation += 1;
@@ -396,6 +428,7 @@ impl Cluster {
         let generation = set.shown.generation;
         let last = self.outcome.applied.as_ref().or(self.status.applied.as_ref());
         self.outcome.applied = last.map(|last| Applied { hash: last.hash.clone(), generation });
+        true
     }
 
     fn each(
@@ -475,6 +508,10 @@ impl Cluster {
     }
 
     fn statefulset_controller(&mut self) {
+        if self.controller_lag > 0 {
+            self.controller_lag -= 1;
+            return;
+        }
         let Some(set) = &mut self.set else { return };
         set.shown.update_revision = set.revision();
         set.shown.observed_generation = set.shown.generation;

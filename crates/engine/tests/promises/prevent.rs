@@ -195,3 +195,16 @@ fn a_done_set_on_delete_is_settled_in_the_calm_before_the_next_template() {
     check(&fixture, "InProgress Settling: strategy partition 0");
     check(&fixture.phase(Phase::Done), "Done Completed: strategy partition 0");
 }
+
+#[test]
+fn broken_pods_of_a_superseded_template_come_back_at_what_is_held_before_others_move() {
+    // 1 is at the broken v1b, 3 at the held v1 in the way of the partition; the budget is used up by 1.
+    let fixture = world().budget(1).held(4).known(1, |pod| {
+        *pod = ready_pod(1, "v1b");
+        pod.ready_since = None;
+        pod.trouble = Some(crate::fixture::trouble("CrashLoopBackOff"));
+    });
+    check(&fixture, "InProgress Evicting: evict 1");
+    // What is broken at the held revision itself would come back as it is.
+    check(&world().budget(1).held(4).unready(1), "InProgress BudgetExhausted: -");
+}

@@ -162,6 +162,9 @@ fn an_invalid_statefulset_is_tried_again_once_it_is_corrected() {
 fn a_write_that_is_forbidden_blocks_and_is_tried_again() {
     let refused = |acted| {
         let fixture = world().apply_refused(false, "forbidden: quota");
+        let fixture = fixture.with_set(|set| set.matches = false).with(|world| {
+            world.status.applied = None;
+        });
         fixture.with(move |world| world.outcome.acted_at = Some(ago(acted)))
     };
     let decision = check(&refused(3), "InProgress CannotWriteStatefulSet: -");
@@ -218,4 +221,25 @@ fn an_apply_lost_in_a_crash_is_repeated() {
     let fixture = fixture.with_set(|set| set.matches = false).again();
     let fixture = fixture.with(|world| world.outcome = Outcome::default());
     check(&fixture, "InProgress Applying: apply OnDelete");
+}
+
+#[test]
+fn a_forbidden_write_is_repeated_with_its_hold() {
+    let fixture = world().held(0).percent(50).apply_refused(false, "forbidden");
+    let fixture = fixture.updated(0).updated(1).updated(2).updated(3).with_set(|set| {
+        set.matches = false;
+        set.current_revision = "v2".into();
+    });
+    let fixture = fixture.with(|world| {
+        world.status.applied = None;
+        world.outcome.acted_at = Some(ago(30));
+    });
+    check(&fixture, "InProgress CannotWriteStatefulSet: apply partition 4");
+}
+
+#[test]
+fn a_partition_that_may_not_be_lowered_blocks_and_is_tried_again() {
+    let fixture = world().held(4).budget(1).apply_refused(false, "forbidden");
+    let fixture = fixture.with(|world| world.outcome.acted_at = Some(ago(30)));
+    check(&fixture, "InProgress CannotWriteStatefulSet: evict 3 at 3");
 }

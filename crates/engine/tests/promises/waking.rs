@@ -68,3 +68,12 @@ fn a_failed_rollout_says_nothing_new_when_looked_at_again() {
     assert!(!decision.status.says_more_than(&failed.world.status));
     assert_eq!(decision.wake, None);
 }
+
+#[test]
+fn a_pod_that_was_announced_and_may_not_go_says_nothing_new_when_looked_at_again() {
+    let fixture = world().budget(0);
+    let fixture = fixture.with(|world| world.status.evicting.push(crate::fixture::uid(3, "v1")));
+    let first = fixture.again();
+    let second = engine::decide(&first.build(), ahead(10));
+    assert!(!second.status.says_more_than(&first.world.status));
+}

@@ -24,7 +24,9 @@ pub(crate) enum Event {
     Crash(Crash),
     Lag(u32),
     BudgetLag(u32),
+    ControllerLag(u32),
     Refuse(u32),
+    Forbid(u32),
     Budget(Option<u32>),
 }
 
@@ -44,6 +46,8 @@ pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
         Event::Crash(crash) => cluster.crash(crash),
         Event::Lag(seconds) => cluster.lag = seconds,
         Event::BudgetLag(seconds) => cluster.budget_lag = seconds,
+        Event::Forbid(writes) => cluster.forbidden = writes,
+        Event::ControllerLag(seconds) => cluster.controller_lag = seconds,
         Event::Refuse(evictions) => cluster.refusals = evictions,
         Event::Budget(max) => cluster.budget_of(max),
     }
@@ -88,7 +92,9 @@ fn events() -> impl Strategy<Value = Event> {
         4 => crashes().prop_map(Event::Crash),
         2 => (1..15u32).prop_map(Event::Lag),
         2 => (1..15u32).prop_map(Event::BudgetLag),
+        2 => (1..15u32).prop_map(Event::ControllerLag),
         1 => (1..4u32).prop_map(Event::Refuse),
+        1 => (1..4u32).prop_map(Event::Forbid),
         1 => prop::option::weighted(0.8, 0..4u32).prop_map(Event::Budget),
     ]
 }
@@ -149,7 +155,8 @@ fn comes_to_rest(cluster: &mut Cluster) {
         Phase::InProgress | Phase::Pending => reason.blocks(),
     };
     assert!(settled, "{:?} {reason:?}: {}", status.phase, status.reason);
-    if status.phase == Some(Phase::Done) {
+    // Scaled up by somebody else after it was done, Pods may be missing for reasons of their own.
+    if status.phase == Some(Phase::Done) && cluster.complete() {
         let target = cluster.rollout.percent.of(status.replicas);
         assert!(cluster.at(&status.update_revision) >= target, "done, but not so");
     }
@@ -159,7 +166,7 @@ fn comes_to_rest(cluster: &mut Cluster) {
 fn can_be_mended(cluster: &mut Cluster) {
     cluster.heal();
     cluster.budget_of(Some(1));
-    cluster.refusals = 0;
+    (cluster.refusals, cluster.forbidden) = (0, 0);
     cluster.change(|rollout| {
         rollout.pause_requested = false;
         rollout.identity.push('!');
@@ -189,6 +196,7 @@ fn sound_events() -> impl Strategy<Value = Event> {
         4 => crashes().prop_map(Event::Crash),
         2 => (1..15u32).prop_map(Event::Lag),
         2 => (1..15u32).prop_map(Event::BudgetLag),
+        2 => (1..15u32).prop_map(Event::ControllerLag),
     ]
 }
 
