@@ -1,0 +1,111 @@
+//! The part of the status that says what is, whatever is done about it.
+
+use jiff::Timestamp;
+
+use super::spec::applied;
+use crate::account::Account;
+use crate::decision::Action;
+use crate::front::report::rows;
+use crate::status::Status;
+use crate::world::{Discovery, Uid, VersionLeak, World};
+
+/// The part of the status that says what is.
+pub(super) fn describe_world(
+    status: &mut Status,
+    world: &World,
+    account: Option<&Account<'_>>,
+    now: Timestamp,
+) {
+    let rollout = &world.rollout;
+    status.observed_generation = rollout.generation;
+    status.build.clone_from(&rollout.build);
+    status.consul_services = match &world.discovery {
+        // One that was seen in this rollout stays listed, so that it is missed when it vanishes.
+        Discovery::Read { services, .. } => {
+            let seen = &world.status.consul_services;
+            let listed = |name: &&String| services.contains(name) || seen.contains(name);
+            rollout.services.iter().filter(listed).cloned().collect()
+        }
+        Discovery::Unreachable { .. } => world.status.consul_services.clone(),
+        Discovery::NotAsked | Discovery::NotConfigured => Vec::new(),
+    };
+    if let Some(applied) = &world.outcome.applied {
+        status.applied = Some(applied.clone());
+    }
+    let (Some(workload), Some(account)) = (&world.workload, account) else {
+        status.spec_current = false;
+        status.pods.clear();
+        status.evicting.clear();
+        (status.replicas, status.target_replicas, status.updated_replicas) = (0, 0, 0);
+        (status.ready_replicas, status.available_replicas, status.leaked_replicas) = (0, 0, 0);
+        status.discovery_ready = None;
+        return;
+    };
+    status.workload_name.clone_from(&rollout.workload_name);
+    status.spec_current =
+        workload.matches && applied(world).is_some_and(|a| a.hash == rollout.desired_hash);
+    if status.spec_current
+        && let Some(applied) = &mut status.applied
+    {
+        applied.generation = applied.generation.max(workload.generation);
+    }
+    status.replicas = workload.replicas;
+    status.target_replicas = account.target;
+    status.ready_replicas = account.ready();
+    status.available_replicas = account.available();
+    status.discovery_ready = match &world.discovery {
+        Discovery::Read { services, .. } if !services.is_empty() => Some(account.discovered()),
+        _ => None,
+    };
+    if workload.observed_generation < workload.generation {
+        return;
+    }
+    if status.stable_revision.is_empty() || status.update_revision != workload.update_revision {
+        status.stable_revision = account
+            .stable(&workload.update_revision, &status.update_revision)
+            .unwrap_or(&workload.update_revision)
+            .to_owned();
+    }
+    status.update_revision.clone_from(&workload.update_revision);
+    status.updated_replicas = account.updated();
+    status.leaked_replicas = match rollout.version_leak {
+        VersionLeak::Ignore => 0,
+        _ => account.leaked(),
+    };
+    status.pods = rows(account, &world.status.pods, now);
+}
+
+/// Writes the intent down: the UIDs that are about to go, beside those that have not been seen going.
+pub(super) fn announce(
+    status: &mut Status,
+    world: &World,
+    action: Option<&Action>,
+    now: Timestamp,
+) {
+    let (workload, outcome) = (&world.workload, &world.outcome);
+    let known = |uid: &Uid| {
+        status.evicting.contains(uid) && !outcome.refused.contains_key(uid)
+            || outcome.accepted.contains(uid)
+    };
+    let mut evicting: Vec<Uid> = world
+        .pods
+        .iter()
+        .filter(|_| workload.is_some())
+        .map(|pod| &pod.uid)
+        .filter(|uid| known(uid))
+        .cloned()
+        .collect();
+    let victims = action.map(Action::victims).unwrap_or_default();
+    for victim in victims {
+        if !evicting.contains(&victim.uid) {
+            evicting.push(victim.uid.clone());
+        }
+    }
+    evicting.sort();
+    status.evicting = evicting;
+    let ready =
+        |uid: &Uid| world.pods.iter().any(|pod| pod.uid == *uid && pod.ready_since.is_some());
+    if victims.iter().any(|victim| ready(&victim.uid)) {
+        status.last_eviction = Some(now);
+    }
+}
