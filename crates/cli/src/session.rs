@@ -187,7 +187,7 @@ impl Session {
             Ok(Ok(text)) => serde_json::from_str(&text)
                 .map_err(|error| lost(format!("the answer about {object} is no JSON ({error})"))),
             Ok(Err(kube::Error::Api(status))) => Err(refused(&status, verb, object, &self.address)),
-            Ok(Err(error)) => Err(lost(chain(&error))),
+            Ok(Err(error)) => Err(lost(root(&error))),
         }
     }
 }
@@ -232,6 +232,15 @@ pub fn escaped(text: &str) -> String {
         }
         all
     })
+}
+
+/// The innermost cause: of a lost connection, the outer layers say only that it is lost.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
 }
 
 /// An error with all that is behind it, since the outer layers of a connection error say nothing.

@@ -270,8 +270,12 @@ fn words(plan: &Planned, paint: Paint) -> String {
             plan.replicas, plan.target, plan.percent
         ),
         _ => format!(
-            "{all} of {} Pods, to {} in all ({}%), in {waves} groups of at most {}",
-            plan.replicas, plan.target, plan.percent, plan.at_once
+            "{all} of {} Pods, to {} in all ({}%), in {waves} group{} of at most {}",
+            plan.replicas,
+            plan.target,
+            plan.percent,
+            if waves == 1 { "" } else { "s" },
+            plan.at_once
         ),
     };
     let hold = plan.hold.as_ref().map(|hold| format!("{}: {}", hold.reason, hold.message));

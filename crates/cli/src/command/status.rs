@@ -85,7 +85,10 @@ pub(super) async fn wait(session: &Session, flags: &Flags, out: &mut Out) -> Out
         }
         tokio::time::sleep(watch.pause()).await;
         match look(session, flags).await {
-            Ok(rollout) => seen = rollout,
+            Ok(rollout) => {
+                watch.lost = None;
+                seen = rollout;
+            }
             Err(Failure::Unreachable(why)) => watch.lost(&why),
             Err(failure) => return Err(failure),
         }
@@ -121,7 +124,8 @@ struct Watch<'a> {
     told: Option<Summary>,
     uid: Option<String>,
     blocked_since: Option<Instant>,
-    lost: bool,
+    /// Why the cluster cannot be reached just now.
+    lost: Option<String>,
     hinted: bool,
 }
 
@@ -133,14 +137,13 @@ impl<'a> Watch<'a> {
             told: None,
             uid: None,
             blocked_since: None,
-            lost: false,
+            lost: None,
             hinted: false,
         }
     }
 
     /// A line for each change.
     fn tell(&mut self, rollout: &StatefulsetRollout, out: &mut Out) -> std::io::Result<()> {
-        self.lost = false;
         let text = self.flags.output == PlainFormat::Text;
         let anew = self.uid.is_some() && self.uid != rollout.metadata.uid;
         self.uid.clone_from(&rollout.metadata.uid);
@@ -185,11 +188,12 @@ impl<'a> Watch<'a> {
                 } else {
                     self.flags.blocked_after
                 };
-                let lost = !self.flags.keep_waiting && blocked_for >= Some(patience);
-                (lost || over).then_some((Exit::Blocked, format!("blocked: {message}")))
+                let stuck = !self.flags.keep_waiting && blocked_for >= Some(patience);
+                (stuck || over).then_some((Exit::Blocked, format!("blocked: {message}")))
             }
             Verdict::Waiting(message) => over.then(|| {
-                let message = format!("not there after {timeout:?}: {message}");
+                let why = self.lost.clone().unwrap_or(message);
+                let message = format!("not there after {timeout:?}: {why}");
                 (Exit::TimedOut, message)
             }),
         }
@@ -205,9 +209,9 @@ impl<'a> Watch<'a> {
     }
 
     fn lost(&mut self, why: &str) {
-        if !self.lost {
+        if self.lost.is_none() {
             complain(&format!("{why}; trying on"));
         }
-        self.lost = true;
+        self.lost = Some(why.to_owned());
     }
 }

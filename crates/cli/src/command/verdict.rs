@@ -115,10 +115,18 @@ fn reached(rollout: &StatefulsetRollout, goal: Goal) -> bool {
             let good = status.pods.iter().filter(|pod| pod.state == "Updated").count();
             let done = status.phase == Some(Phase::RolloutDone);
             replicas > 0
+                && !is_before(rollout)
                 && (good >= usize::try_from(percent.of(replicas)).unwrap_or(usize::MAX)
                     || (done && rollout.spec.percent() >= i64::from(percent.get())))
         }
     }
+}
+
+/// Whether the rows of Pods still speak of the revision before: the new template is not applied, or
+/// the StatefulSet controller has not made a revision of it.
+fn is_before(rollout: &StatefulsetRollout) -> bool {
+    let code = condition(rollout, "Progressing").map_or("Pending", |one| one.reason.as_str());
+    matches!(code, "Pending" | "Creating" | "Applying" | "WaitingForController")
 }
 
 #[cfg(test)]
@@ -186,13 +194,18 @@ mod tests {
     fn a_percentage_is_reached_by_pods_that_are_updated_and_available() {
         let pods = |states: &[&str]| {
             let rows: Vec<Value> = states.iter().map(|state| json!({"state": state})).collect();
-            json!({"Pods": rows})
+            let moving =
+                json!([{"type": "Progressing", "status": "True", "reason": "WaitingForPods"}]);
+            json!({"Pods": rows, "conditions": moving})
         };
         let going = |states: &[&str]| status("RolloutInProgress", &pods(states));
         check(&["percent=25"], &going(&["Updated", "Old"]), "Reached");
         check(&["percent=25"], &going(&["Starting", "Old"]), "Waiting");
         check(&["percent=50"], &going(&["Updated", "Old"]), "Waiting");
-        check(&["percent=50"], &status("RolloutDone", &json!({})), "Reached");
+        let mut before = going(&["Updated", "Updated"]);
+        before["conditions"][0]["reason"] = json!("WaitingForController");
+        check(&["percent=25"], &before, "Waiting");
+        check(&["percent=50"], &status("RolloutDone", &pods(&[])), "Reached");
         check(&["percent=75"], &status("RolloutDone", &json!({})), "Blocked");
     }
 
