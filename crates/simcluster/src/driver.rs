@@ -99,6 +99,17 @@ impl Driver {
         self
     }
 
+    /// Makes everything slower: changes are noticed up to this many times later, as behind a busy
+    /// control plane.
+    #[must_use]
+    pub fn slowed(mut self, factor: i64) -> Self {
+        for slot in &mut self.slots {
+            let (first, last) = (*slot.latency.start(), *slot.latency.end());
+            slot.latency = first..=(last * factor.max(1));
+        }
+        self
+    }
+
     /// Takes every look that is due, and those that follow from them at the same instant.
     pub fn run_due(&mut self, now: Timestamp) {
         self.hear(now);

@@ -120,6 +120,9 @@ fn disrupted<'a>(
     let mut kept = BTreeMap::new();
     let mut recheck: Option<Timestamp> = None;
     let named = &budget["status"]["disruptedPods"];
+    if !named.is_object() {
+        return (kept, recheck);
+    }
     for pod in pods.iter().filter(|pod| !object::is_terminating(pod)) {
         let Some(since) = named.get(object::name(pod)) else { continue };
         let Some(until) = pod::time(since).and_then(|at| at.checked_add(DELETION_TIMEOUT).ok())
@@ -171,11 +174,15 @@ fn scale(view: &dyn View, budget: &Value, pods: &[&Object]) -> Result<i64, Strin
     let namespace = object::namespace(budget);
     let mut seen = BTreeSet::new();
     let mut sum = 0;
+    // Most Pods have the owner of the Pod before them.
+    let mut last = "";
     for pod in pods {
         let Some(owner) = object::controller(pod) else { continue };
-        if !seen.insert(owner["uid"].as_str().unwrap_or_default()) {
+        let uid = owner["uid"].as_str().unwrap_or_default();
+        if uid == last || !seen.insert(uid) {
             continue;
         }
+        last = uid;
         match controller_scale(view, namespace, owner)? {
             Some((uid, replicas)) => {
                 // Several ReplicaSets may lead to one Deployment.

@@ -460,6 +460,27 @@ fn a_pod_without_a_node_to_go_to_waits_and_is_bound_when_one_is_uncordoned() {
 }
 
 #[test]
+fn slow_controllers_notice_late_and_come_to_the_same_end() {
+    let run = |factor| {
+        let mut lab = Lab::with_set(22, 4, |_| ());
+        lab.create(BUDGETS, budget(&json!(1)));
+        lab.pass(60);
+        lab.driver = lab.driver.slowed(factor);
+        lab.set_image("app:v2");
+        lab.evict(3).unwrap();
+        let seconds = (1..=300).find(|_| {
+            lab.pass(1);
+            lab.evict(2) == Ok(())
+        });
+        lab.pass(300);
+        (seconds.unwrap(), lab.images(), lab.status()["readyReplicas"].clone())
+    };
+    let (quick, slow) = (run(1), run(200));
+    assert!(quick.0 <= 4 && slow.0 > 2 * quick.0, "{quick:?} {slow:?}");
+    assert_eq!((quick.1, quick.2), (slow.1, slow.2));
+}
+
+#[test]
 fn a_cluster_at_rest_takes_no_look_at_all() {
     let mut lab = Lab::with_set(14, 3, |_| ());
     lab.create(BUDGETS, budget(&json!(1)));
