@@ -52,6 +52,7 @@ impl<K: Row> Table<K> {
                 self.broken = Some(why);
                 Vec::new()
             }
+            Seen::Open => Vec::new(),
             Seen::Applied(row) => self.put(row).into_iter().collect(),
             Seen::Deleted(row) => self.remove(row.key()).into_iter().collect(),
             Seen::All(rows) => {

@@ -56,6 +56,8 @@ pub enum Seen<K> {
     Deleted(K),
     /// The watch has failed and will be tried again: why.
     Broken(String),
+    /// The watch that had failed is open again; nothing was missed.
+    Open,
 }
 
 #[derive(Deserialize)]
@@ -99,6 +101,7 @@ pub async fn watch<K: Watched>(
     let request = Request::new(path);
     let mut backoff = Backoff::new(jitter);
     let mut version: Option<String> = None;
+    let mut broken = false;
     loop {
         let end = match &mut version {
             None => match list::<K>(&client, &request).await {
@@ -106,12 +109,21 @@ pub async fn watch<K: Watched>(
                     debug!(kind = K::PLURAL, items = items.len(), version = at, "listed");
                     tell(Seen::All(items));
                     backoff.reset();
+                    broken = false;
                     version = Some(at);
                     continue;
                 }
                 Err(end) => end,
             },
-            Some(version) => follow(&client, &request, version, &mut backoff, &mut tell).await,
+            Some(version) => match open::<K>(&client, &request, version).await {
+                Ok(stream) => {
+                    if std::mem::take(&mut broken) {
+                        tell(Seen::Open);
+                    }
+                    follow(stream, version, &mut backoff, &mut tell).await
+                }
+                Err(end) => end,
+            },
         };
         let (why, asked) = match end {
             End::Resume => continue,
@@ -123,6 +135,7 @@ pub async fn watch<K: Watched>(
         };
         let pause = backoff.pause().max(Duration::from_secs(asked.unwrap_or(0).into()));
         warn!(kind = K::PLURAL, ?pause, why, "watch is broken");
+        broken = true;
         tell(Seen::Broken(why));
         tokio::time::sleep(pause).await;
     }
@@ -154,30 +167,34 @@ async fn list<K: Watched>(client: &Client, request: &Request) -> Result<(Vec<K>,
     }
 }
 
-/// One watch, from `version`, which goes on with what is told.
-async fn follow<K: Watched>(
+type Events<K> = BoxStream<'static, kube::Result<WatchEvent<K>>>;
+
+async fn open<K: Watched>(
     client: &Client,
     request: &Request,
-    version: &mut String,
-    backoff: &mut Backoff,
-    tell: &mut impl FnMut(Seen<K>),
-) -> End {
+    version: &str,
+) -> Result<Events<K>, End> {
     let ask = params::WatchParams {
         timeout: Some(OPEN),
         bookmarks: true,
         ..params::WatchParams::default()
     };
-    let ask = match request.watch(&ask, version) {
-        Ok(ask) => ask,
-        Err(error) => return End::Desynced(error.to_string()),
-    };
+    let ask = request.watch(&ask, version).map_err(|error| End::Desynced(error.to_string()))?;
+    match tokio::time::timeout(wire::TIME_OUT, client.request_events::<K>(ask)).await {
+        Ok(Ok(stream)) => Ok(stream.boxed()),
+        Ok(Err(error)) => Err(failed(&error)),
+        Err(_) => Err(End::Failed("no answer to a watch".to_owned(), None)),
+    }
+}
+
+/// One watch to its end; `version` goes on with what is told.
+async fn follow<K: Watched>(
+    mut stream: Events<K>,
+    version: &mut String,
+    backoff: &mut Backoff,
+    tell: &mut impl FnMut(Seen<K>),
+) -> End {
     let opened = Instant::now();
-    let mut stream: BoxStream<'static, kube::Result<WatchEvent<K>>> =
-        match tokio::time::timeout(wire::TIME_OUT, client.request_events::<K>(ask)).await {
-            Ok(Ok(stream)) => stream.boxed(),
-            Ok(Err(error)) => return failed(&error),
-            Err(_) => return End::Failed("no answer to a watch".to_owned(), None),
-        };
     let mut silent = true;
     loop {
         let event = match tokio::time::timeout(SILENCE, stream.next()).await {

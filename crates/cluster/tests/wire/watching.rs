@@ -68,6 +68,7 @@ async fn watched(time: Duration, replies: Vec<Reply>) -> (Log, Far) {
             Seen::Applied(one) => format!("applied {}", one.meta.name),
             Seen::Deleted(one) => format!("deleted {}", one.meta.name),
             Seen::Broken(why) => format!("broken {why}"),
+            Seen::Open => "open".to_owned(),
         };
         heard.0.lock().unwrap().push((start.elapsed(), words));
     };
@@ -172,4 +173,13 @@ async fn a_connection_that_falls_silent_is_opened_again() {
         watched(Duration::from_secs(400), vec![list(10, &[]), open, Reply::Silence]).await;
     assert_eq!(log.words()[..2], ["all ", "applied z"]);
     assert_eq!(asked.lines()[2], watch_line(11), "after 295 s of silence");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_open_again_is_no_longer_called_broken() {
+    let (open, _kept) = events([]);
+    let replies = vec![list(10, &["x"]), Reply::failure(503, "down"), open];
+    let (log, asked) = watched(Duration::from_secs(5), replies).await;
+    assert_eq!(log.words(), ["all x", "broken down", "open"]);
+    assert_eq!(asked.lines()[1..], [watch_line(10), watch_line(10)]);
 }
