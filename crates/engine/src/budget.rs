@@ -40,7 +40,7 @@ impl Room {
 
 /// The room that budgets, Pods on their way and the set's own order leave.
 pub fn room(world: &World, workload: &Workload, account: &Account<'_>, now: Timestamp) -> Room {
-    if let Some(hold) = outside(world, now) {
+    if let Some(hold) = busy(world, now).map(|(_, hold)| hold).or_else(|| unseen(world)) {
         return Room::none(hold);
     }
     let mut room = match world.budgets.as_slice() {
@@ -82,14 +82,11 @@ fn lower(account: &Account<'_>) -> Option<Hold> {
     ))
 }
 
-fn outside(world: &World, now: Timestamp) -> Option<Hold> {
-    if let Some(until) = world.outcome.hold_until.filter(|until| *until > now) {
-        return Some(Hold::new(
-            Reason::ApiServerBusy,
-            format!("the API server is busy and asked to be left alone until {until}"),
-        ));
-    }
-    unseen(world)
+/// That the API server asked to be left alone: no write at all is made until then.
+pub(crate) fn busy(world: &World, now: Timestamp) -> Option<(Timestamp, Hold)> {
+    let until = world.outcome.hold_until.filter(|until| *until > now)?;
+    let message = format!("the API server is busy and asked to be left alone until {until}");
+    Some((until, Hold::new(Reason::ApiServerBusy, message)))
 }
 
 /// Why service discovery does not say which Pods are good, where it is asked.

@@ -118,3 +118,17 @@ fn a_server_that_asks_to_be_left_alone_is() {
     let decision = check(&fixture, "InProgress ApiServerBusy: -");
     assert_eq!(decision.wake, Some(ahead(7)));
 }
+
+#[test]
+fn a_server_that_asks_to_be_left_alone_gets_no_write_at_all() {
+    let busy = |fixture: crate::fixture::Fixture| {
+        fixture.with(|world| {
+            world.outcome.hold_until = Some(ahead(7));
+            world.rollout.generation = 3;
+        })
+    };
+    let unready = check(&busy(world().budget(2).pending(1)), "InProgress ApiServerBusy: -");
+    assert_eq!(unready.wake, Some(ahead(7)));
+    let template = busy(world()).with(|world| world.rollout.desired_hash = "hash-v3".into());
+    check(&template, "InProgress ApiServerBusy: -");
+}

@@ -243,3 +243,14 @@ fn a_partition_that_may_not_be_lowered_blocks_and_is_tried_again() {
     let fixture = fixture.with(|world| world.outcome.acted_at = Some(ago(30)));
     check(&fixture, "InProgress CannotWriteStatefulSet: evict 3 at 3");
 }
+
+#[test]
+fn an_invalid_statefulset_is_tried_again_with_a_new_identity() {
+    let fixture = world().apply_refused(true, "denied by a webhook").again();
+    let fixture = fixture.with_set(|set| set.matches = false).with(|world| {
+        world.status.applied = None;
+        world.rollout.identity = "second".into();
+        world.rollout.generation = 3;
+    });
+    check(&fixture, "InProgress Applying: apply OnDelete");
+}

@@ -23,8 +23,12 @@ pub(super) fn begin(world: &World, now: Timestamp) -> Option<World> {
         return None;
     }
     let mut renewed = world.clone();
-    let status = &mut renewed.status;
     let asked = first || template || identity || percent || recreate;
+    if asked {
+        // What was refused before is asked for again.
+        renewed.outcome.apply_refused = None;
+    }
+    let status = &mut renewed.status;
     if asked || status.phase.is_some_and(|phase| phase == Phase::Done) {
         status.phase = Some(Phase::Pending);
         status.reason_code = None;

@@ -13,7 +13,7 @@ mod describe;
 use jiff::Timestamp;
 
 use crate::account::Account;
-use crate::budget::Hold;
+use crate::budget::{self, Hold};
 use crate::decision::{Action, Decision};
 use crate::front::report::conditions;
 use crate::mover::{Mover, Scene};
@@ -63,7 +63,13 @@ fn step(world: &World, now: Timestamp) -> Decision {
     if let Some(given_up) = deadline(world, &status, account.as_ref(), &standing, now) {
         standing = given_up;
     }
-    let early = too_early(world, now).filter(|_| standing.action.is_some());
+    let mut early = too_early(world, now).filter(|_| standing.action.is_some());
+    if let Some((until, hold)) = budget::busy(world, now).filter(|_| standing.action.is_some()) {
+        early = Some(until);
+        if !standing.phase.is_final() {
+            standing.hold = hold;
+        }
+    }
     if early.is_some() {
         standing.action = None;
     }
