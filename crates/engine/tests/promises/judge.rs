@@ -3,7 +3,7 @@
 use engine::account::is_available;
 use engine::decision::{Action, Decision};
 use engine::status::{Phase, Status};
-use engine::world::{PodManagement, Strategy, Uid, Workload, World};
+use engine::world::{Discovery, PodManagement, Strategy, Uid, Workload, World};
 use jiff::Timestamp;
 
 use crate::fixture::{line, names, seconds};
@@ -44,6 +44,11 @@ fn truth(world: &World, decision: &Decision, now: Timestamp) {
         (set.first_ordinal..set.first_ordinal + set.replicas).contains(&pod.ordinal)
             && pod.revision == set.update_revision
             && is_available(pod, set, now)
+            && match &world.discovery {
+                Discovery::Read { passing, .. } => passing.contains(&pod.name),
+                Discovery::Unreachable { .. } => false,
+                Discovery::NotAsked | Discovery::NotConfigured => true,
+            }
     });
     let target = world.rollout.percent.of(set.replicas);
     assert!(good.count() >= target as usize, "{told} with fewer than {target} good Pods");

@@ -28,6 +28,8 @@ pub(crate) struct Make {
     pub(crate) start_up: i64,
     pub(crate) grace: i64,
     pub(crate) max_unavailable: Option<u32>,
+    /// Whether a service has to see the Pods; it does two seconds after they are ready.
+    pub(crate) discovery: bool,
 }
 
 impl Default for Make {
@@ -41,6 +43,7 @@ impl Default for Make {
             start_up: 3,
             grace: 1,
             max_unavailable: Some(1),
+            discovery: false,
         }
     }
 }
@@ -77,6 +80,7 @@ struct View {
     set: Option<Set>,
     pods: Vec<Pod>,
     budget: Option<Budget>,
+    discovery: Discovery,
 }
 
 /// The cluster and the operator's loop over its one rollout.
@@ -103,6 +107,8 @@ pub(crate) struct Cluster {
     pub(crate) budget_lag: u32,
     /// Seconds for which the StatefulSet's controller stands still.
     pub(crate) controller_lag: u32,
+    /// Whether service discovery cannot be reached.
+    pub(crate) unreachable: bool,
     /// Evictions that a webhook still refuses.
     pub(crate) refusals: u32,
     /// Writes to the StatefulSet that are still forbidden.
@@ -113,6 +119,7 @@ impl Cluster {
     /// Every Pod at template `a`, rolled out by us, nothing to do.
     pub(crate) fn new(make: Make, rollout_of: impl FnOnce(&mut Rollout)) -> Self {
         let mut asked = Rollout { generation: 1, ..rollout() };
+        asked.services = make.discovery.then(|| "web".to_owned()).into_iter().collect();
         asked.replicas = make.owns_replicas.then_some(make.replicas);
         rollout_of(&mut asked);
         let mut cluster = Self {
@@ -126,7 +133,12 @@ impl Cluster {
             sick: BTreeSet::new(),
             status: Status::default(),
             outcome: Outcome::default(),
-            view: View { set: None, pods: Vec::new(), budget: None },
+            view: View {
+                set: None,
+                pods: Vec::new(),
+                budget: None,
+                discovery: Discovery::NotAsked,
+            },
             looked_at: None,
             wake: None,
             born: 0,
@@ -134,6 +146,7 @@ impl Cluster {
             lag: 0,
             budget_lag: 0,
             controller_lag: 0,
+            unreachable: false,
             refusals: 0,
             forbidden: 0,
         };
@@ -262,7 +275,7 @@ impl Cluster {
             pods: self.view.pods.clone(),
             rival: None,
             budgets: self.view.budget.iter().cloned().collect(),
-            discovery: Discovery::NotAsked,
+            discovery: self.view.discovery.clone(),
             outcome: self.outcome.clone(),
             settings: Settings::default(),
         }
@@ -304,6 +317,17 @@ impl Cluster {
             set: self.set.clone(),
             pods: self.pods.values().cloned().collect(),
             budget: self.budget.clone(),
+            discovery: self.discovery(),
+        }
+    }
+
+    fn discovery(&self) -> Discovery {
+        let seen = |pod: &&Pod| pod.ready_since.is_some_and(|since| since + seconds(2) <= self.now);
+        let passing = self.pods.values().filter(seen).map(|pod| pod.name.clone()).collect();
+        match (self.make.discovery, self.unreachable) {
+            (false, _) => Discovery::NotAsked,
+            (true, true) => Discovery::Unreachable { since: noon(), message: "no route".into() },
+            (true, false) => Discovery::Read { at: noon(), services: vec!["web".into()], passing },
         }
     }
 

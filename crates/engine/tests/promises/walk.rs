@@ -25,6 +25,7 @@ pub(crate) enum Event {
     Lag(u32),
     BudgetLag(u32),
     ControllerLag(u32),
+    Unreachable(bool),
     Refuse(u32),
     Forbid(u32),
     Budget(Option<u32>),
@@ -48,6 +49,7 @@ pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
         Event::BudgetLag(seconds) => cluster.budget_lag = seconds,
         Event::Forbid(writes) => cluster.forbidden = writes,
         Event::ControllerLag(seconds) => cluster.controller_lag = seconds,
+        Event::Unreachable(gone) => cluster.unreachable = gone,
         Event::Refuse(evictions) => cluster.refusals = evictions,
         Event::Budget(max) => cluster.budget_of(max),
     }
@@ -94,6 +96,7 @@ fn events() -> impl Strategy<Value = Event> {
         2 => (1..15u32).prop_map(Event::BudgetLag),
         2 => (1..15u32).prop_map(Event::ControllerLag),
         1 => (1..4u32).prop_map(Event::Refuse),
+        1 => any::<bool>().prop_map(Event::Unreachable),
         1 => (1..4u32).prop_map(Event::Forbid),
         1 => prop::option::weighted(0.8, 0..4u32).prop_map(Event::Budget),
     ]
@@ -103,9 +106,9 @@ fn makes() -> impl Strategy<Value = Make> {
     (
         (1..8u32, prop::sample::select(vec![0u32, 3]), any::<bool>(), any::<bool>()),
         (prop::sample::select(vec![0i64, 4]), 1..6i64, 1..4i64),
-        prop::option::weighted(0.8, 1..4u32),
+        (prop::option::weighted(0.8, 1..4u32), prop::bool::weighted(0.2)),
     )
-        .prop_map(|((replicas, first_ordinal, owns, ordered), times, max_unavailable)| Make {
+        .prop_map(|((replicas, first_ordinal, owns, ordered), times, rest)| Make {
             replicas,
             first_ordinal,
             owns_replicas: owns,
@@ -113,7 +116,8 @@ fn makes() -> impl Strategy<Value = Make> {
             min_ready: times.0,
             start_up: times.1,
             grace: times.2,
-            max_unavailable,
+            max_unavailable: rest.0,
+            discovery: rest.1,
         })
 }
 
@@ -166,6 +170,7 @@ fn comes_to_rest(cluster: &mut Cluster) {
 fn can_be_mended(cluster: &mut Cluster) {
     cluster.heal();
     cluster.budget_of(Some(1));
+    cluster.unreachable = false;
     (cluster.refusals, cluster.forbidden) = (0, 0);
     cluster.change(|rollout| {
         rollout.pause_requested = false;
