@@ -3,7 +3,7 @@
 //! Every promise is checked on this account, so it errs on the side of caution: whatever is missing,
 //! going, or on its way back at the update revision counts as moved already.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -82,12 +82,21 @@ impl<'a> Account<'a> {
             world.pods.iter().map(|pod| (pod.ordinal, pod)).collect();
         let rows: BTreeMap<&str, &PodRow> =
             world.status.pods.iter().map(|row| (row.name.as_str(), row)).collect();
+        let evicting: BTreeSet<&Uid> = world
+            .status
+            .evicting
+            .iter()
+            .filter(|uid| !world.outcome.refused.contains_key(*uid))
+            .chain(&world.outcome.accepted)
+            .collect();
+        let look = Look { world, workload, evicting, now };
         let first = workload.first_ordinal;
         let slots = (first..first.saturating_add(workload.replicas))
             .map(|ordinal| {
                 let name = format!("{}-{ordinal}", world.rollout.workload_name);
                 let row = rows.get(name.as_str()).copied();
-                slot(world, workload, ordinal, name, by_ordinal.get(&ordinal).copied(), row, now)
+                let pod = by_ordinal.get(&ordinal).copied();
+                slot(&look, ordinal, name, pod, row)
             })
             .collect();
         Self { slots, target: world.rollout.percent.of(workload.replicas) }
@@ -179,21 +188,23 @@ impl<'a> Account<'a> {
     }
 }
 
-/// The UIDs whose eviction was announced in the status or accepted since.
-pub(crate) fn is_evicting(world: &World, uid: &Uid) -> bool {
-    world.outcome.accepted.contains(uid)
-        || (world.status.evicting.contains(uid) && !world.outcome.refused.contains_key(uid))
+/// What every slot is looked at with.
+struct Look<'a> {
+    world: &'a World,
+    workload: &'a Workload,
+    /// The UIDs whose eviction was announced in the status and not refused, or accepted since.
+    evicting: BTreeSet<&'a Uid>,
+    now: Timestamp,
 }
 
 fn slot<'a>(
-    world: &World,
-    workload: &Workload,
+    look: &Look<'_>,
     ordinal: u32,
     name: String,
     pod: Option<&'a Pod>,
     row: Option<&PodRow>,
-    now: Timestamp,
 ) -> Slot<'a> {
+    let Look { world, workload, now, .. } = *look;
     let available = pod.is_some_and(|pod| is_available(pod, workload, now));
     let discovered = pod.and_then(|pod| discovered(&world.discovery, pod));
     let good = available && discovered != Some(false);
@@ -204,10 +215,10 @@ fn slot<'a>(
             (open, open || workload.current_revision == workload.update_revision)
         }
     };
-    let state = state(world, workload, pod, row, available, good);
+    let state = state(look, pod, row, available, good);
     let announced = pod.is_some_and(|pod| {
         pod.deletion.is_none()
-            && is_evicting(world, &pod.uid)
+            && look.evicting.contains(&pod.uid)
             && !world.outcome.accepted.contains(&pod.uid)
     });
     let leaked = pod.is_some_and(|pod| leaked(&world.status, workload, pod, row, open));
@@ -228,8 +239,7 @@ fn slot<'a>(
 }
 
 fn state(
-    world: &World,
-    workload: &Workload,
+    look: &Look<'_>,
     pod: Option<&Pod>,
     row: Option<&PodRow>,
     available: bool,
@@ -238,18 +248,18 @@ fn state(
     let Some(pod) = pod else {
         let ours = row.is_some_and(|row| {
             matches!(row.state, PodState::Evicting | PodState::Recreating)
-                || is_evicting(world, &row.uid)
+                || look.evicting.contains(&row.uid)
         });
         return if ours { PodState::Recreating } else { PodState::Missing };
     };
-    let ours = is_evicting(world, &pod.uid);
+    let ours = look.evicting.contains(&pod.uid);
     if pod.deletion.is_some() {
         return if ours { PodState::Evicting } else { PodState::Terminating };
     }
-    if world.outcome.accepted.contains(&pod.uid) {
+    if look.world.outcome.accepted.contains(&pod.uid) {
         return PodState::Evicting;
     }
-    match (pod.revision == workload.update_revision, pod.trouble.is_some()) {
+    match (pod.revision == look.workload.update_revision, pod.trouble.is_some()) {
         (false, _) if available => PodState::Old,
         (false, _) => PodState::OldUnready,
         (true, _) if good => PodState::Updated,

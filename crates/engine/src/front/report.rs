@@ -1,5 +1,7 @@
 //! What a status says of Pods and conditions.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::account::{Account, Slot};
@@ -55,8 +57,9 @@ pub(crate) fn them(number: u32) -> &'static str {
 
 /// The rows of `status.Pods`, from the account and what the rows said before.
 pub(crate) fn rows(account: &Account<'_>, old: &[PodRow], now: Timestamp) -> Vec<PodRow> {
+    let old: BTreeMap<&str, &PodRow> = old.iter().map(|row| (row.name.as_str(), row)).collect();
     let row = |slot: &Slot<'_>| {
-        let before = old.iter().find(|row| row.name == slot.name);
+        let before = old.get(slot.name.as_str());
         let announced = slot.announced && slot.movable();
         let state = if announced { PodState::Evicting } else { slot.state };
         let brief = matches!(state, PodState::Old | PodState::Updated);

@@ -1,5 +1,7 @@
 //! The part of the status that says what is, whatever is done about it.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::spec::applied;
@@ -83,25 +85,19 @@ pub(super) fn announce(
     now: Timestamp,
 ) {
     let (workload, outcome) = (&world.workload, &world.outcome);
-    let known = |uid: &Uid| {
-        status.evicting.contains(uid) && !outcome.refused.contains_key(uid)
-            || outcome.accepted.contains(uid)
-    };
-    let mut evicting: Vec<Uid> = world
-        .pods
+    let announced: BTreeSet<&Uid> = status
+        .evicting
         .iter()
-        .filter(|_| workload.is_some())
-        .map(|pod| &pod.uid)
-        .filter(|uid| known(uid))
-        .cloned()
+        .filter(|uid| !outcome.refused.contains_key(*uid))
+        .chain(&outcome.accepted)
         .collect();
     let victims = action.map(Action::victims).unwrap_or_default();
-    for victim in victims {
-        if !evicting.contains(&victim.uid) {
-            evicting.push(victim.uid.clone());
-        }
-    }
-    evicting.sort();
+    let standing = world.pods.iter().filter(|_| workload.is_some()).map(|pod| &pod.uid);
+    let evicting: BTreeSet<&Uid> = standing
+        .filter(|uid| announced.contains(uid))
+        .chain(victims.iter().map(|victim| &victim.uid))
+        .collect();
+    let evicting = evicting.into_iter().cloned().collect();
     status.evicting = evicting;
     let ready =
         |uid: &Uid| world.pods.iter().any(|pod| pod.uid == *uid && pod.ready_since.is_some());
