@@ -247,6 +247,10 @@ impl Cluster {
         self.pods.values().map(|pod| (pod.ordinal, pod.revision.clone())).collect()
     }
 
+    pub(crate) fn uids(&self) -> Vec<Uid> {
+        self.pods.values().map(|pod| pod.uid.clone()).collect()
+    }
+
     pub(crate) fn at(&self, revision: &str) -> u32 {
         u32::try_from(self.pods.values().filter(|pod| pod.revision == revision).count())
             .unwrap_or(0)
