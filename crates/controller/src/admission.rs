@@ -106,18 +106,19 @@ impl Admission {
         candidate: &Candidate,
         mut findings: Vec<Finding>,
     ) -> Judgement {
-        if let (Some(live), Ok(desired)) = (&candidate.live, &candidate.desired) {
-            findings.extend(immutable_changes(live, desired.document()));
-        }
-        if let Some(message) = denial(name, &findings) {
-            return Judgement { denied: Some(message), warnings: Vec::new() };
-        }
         let before = api::bedrock::StatefulsetRollout::deserialize(&request["oldObject"])
             .ok()
             .and_then(|old| api::bedrock::engine_rollout(&old).ok())
             .map(|(old, _)| old);
         match admit(&Asked { before }, &candidate.world, self.clock.now()) {
             Verdict::Allow { warnings } => {
+                // Not before: whose set it is comes before how it differs.
+                if let (Some(live), Ok(desired)) = (&candidate.live, &candidate.desired) {
+                    findings.extend(immutable_changes(live, desired.document()));
+                }
+                if let Some(message) = denial(name, &findings) {
+                    return Judgement { denied: Some(message), warnings: Vec::new() };
+                }
                 let mut all = words(&findings);
                 all.extend(warnings);
                 Judgement { denied: None, warnings: all }

@@ -208,6 +208,7 @@ pub fn ensure(holds: bool, claim: impl FnOnce() -> String) -> Outcome {
 }
 
 /// Fails unless what was seen is what was wanted.
+#[expect(clippy::needless_pass_by_value, reason = "its callers read better")]
 pub fn same<S, W>(claim: &str, seen: S, wanted: W) -> Outcome
 where
     S: PartialEq<W> + std::fmt::Debug,

@@ -113,7 +113,7 @@ macro_rules! with_scenarios {
                 a_held_pod_that_is_lost_returns_at_the_stable_revision,
                 a_template_comes_with_its_hold,
                 groups_move_in_parallel_within_the_budget,
-                a_finished_rollout_settles_at_partition_0_and_restarts_nothing,
+                a_finished_rollout_settles_and_restarts_nothing,
                 a_set_can_be_held_from_its_next_template_on,
                 the_order_is_by_ordinal_alone,
                 a_pause_draws_the_partition_back,
@@ -122,6 +122,7 @@ macro_rules! with_scenarios {
                 a_rollback_under_a_hold_moves_only_what_had_moved,
                 a_hold_respects_where_ordinals_start,
                 a_hold_works_under_ordered_ready,
+                a_restart_by_kubectl_waits_behind_the_hold,
             }
             identity {
                 a_new_identity_with_nothing_to_do_moves_no_pod,
@@ -160,6 +161,7 @@ macro_rules! with_scenarios {
                 an_impossible_value_is_refused_by_field_and_limit,
                 half_a_callback_is_refused,
                 a_name_that_is_too_long_is_refused_with_the_limit,
+                a_selector_that_misses_its_pods_is_refused,
                 a_rollout_of_nothing_is_refused,
                 a_malformed_body_is_refused_and_leaves_nothing,
                 a_namespace_that_is_not_there_is_named,
@@ -172,7 +174,6 @@ macro_rules! with_scenarios {
                 an_immutable_change_is_turned_away_with_the_remedy,
                 a_rollout_may_not_change_its_sets_name,
                 another_namespace_is_turned_away,
-                a_selector_that_misses_its_pods_is_turned_away,
                 what_will_block_is_warned_of,
                 what_slows_is_warned_of,
                 a_dry_run_is_judged_and_leaves_nothing,

@@ -1,6 +1,6 @@
 //! What the admission webhook refuses or warns of, at the moment of writing.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::env::{BUDGETS, Env, Outcome, ROLLOUTS, Refused, ensure, same, says};
 use crate::kit::{budget, rollout};
@@ -54,14 +54,6 @@ pub(crate) async fn another_namespace_is_turned_away(env: Env) -> Outcome {
     let elsewhere = rollout("web").with("spec/statefulset/metadata/namespace", "elsewhere");
     let message = refusal(env.apply(ROLLOUTS, &elsewhere.0).await)?;
     says("the refusal", &message, &["spec.statefulset.metadata.namespace", "elsewhere"])
-}
-
-/// A selector that does not select the template's Pods.
-pub(crate) async fn a_selector_that_misses_its_pods_is_turned_away(env: Env) -> Outcome {
-    let selector = json!({"matchLabels": {"app": "other"}});
-    let astray = rollout("web").with("spec/statefulset/spec/selector", selector);
-    let message = refusal(env.apply(ROLLOUTS, &astray.0).await)?;
-    says("the refusal", &message, &["spec.statefulset.spec.selector"])
 }
 
 /// "Warnings for what will block": let in, and told.

@@ -60,7 +60,12 @@ pub(crate) async fn containers_as_an_object_are_refused_as_no_list(env: Env) -> 
     let path = "spec/statefulset/spec/template/spec/containers";
     let object = rollout("web").with(path, json!({"name": "main", "image": "app:v1"}));
     let field = "spec.statefulset.spec.template.spec.containers";
-    refuses(&env, &object, &[field, "array"]).await
+    refuses(&env, &object, &[field]).await?;
+    // Unless fields are checked strictly, what is unknown is dropped first.
+    match env.create(ROLLOUTS, &object.0).await {
+        Err(refused) => says("the refusal", &refused.message, &[field, "array"]),
+        Ok(stored) => Err(Failure(format!("taken as it is: {}", stored["spec"]))),
+    }
 }
 
 /// Impossible values.
@@ -91,6 +96,14 @@ pub(crate) async fn half_a_callback_is_refused(env: Env) -> Outcome {
 pub(crate) async fn a_name_that_is_too_long_is_refused_with_the_limit(env: Env) -> Outcome {
     let name = "a".repeat(53);
     refuses(&env, &rollout(&name), &["52"]).await
+}
+
+/// A selector that does not select the template's Pods.
+pub(crate) async fn a_selector_that_misses_its_pods_is_refused(env: Env) -> Outcome {
+    let selector = json!({"matchLabels": {"app": "other"}});
+    let astray = rollout("web").with("spec/statefulset/spec/selector", selector);
+    let words = ["spec.statefulset.spec", "selector.matchLabels", "template.metadata.labels"];
+    refuses(&env, &astray, &words).await
 }
 
 /// No StatefulSet at all.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::env::{BUDGETS, Env, Failure, Outcome, SETS, ensure, same, says};
-use crate::kit::{PAUSED, Web, budget, reason, rollout};
+use crate::kit::{PAUSED, Web, budget, count, reason, rollout};
 
 async fn held(env: &Env, replicas: u32) -> Result<Web, Failure> {
     env.create(BUDGETS, &budget("web").max_unavailable(2)).await?;
@@ -19,7 +19,7 @@ pub(crate) async fn a_held_pod_that_is_lost_returns_at_the_stable_revision(env: 
     same("web-0", env.lose("web-0").await?.image.as_str(), "app:v1")?;
     same("web-3", env.lose("web-3").await?.image.as_str(), "app:v2")?;
     let done = web.done().await?;
-    same("leakedReplicas", &done["status"]["leakedReplicas"], 0)
+    same("leakedReplicas", count(&done, "leakedReplicas"), 0)
 }
 
 /// "(2) the new template and partition = replicas in one write": at no moment may the set's own
@@ -52,17 +52,16 @@ pub(crate) async fn groups_move_in_parallel_within_the_budget(env: Env) -> Outco
     same("Pods that went", went, vec!["web-2", "web-3", "web-4", "web-5", "web-6", "web-7"])
 }
 
-/// "(1) settle: all Pods at the template's revision and ready, partition 0 … (restarts nothing)."
-pub(crate) async fn a_finished_rollout_settles_at_partition_0_and_restarts_nothing(
-    env: Env,
-) -> Outcome {
+/// "(1) settle: all Pods at the template's revision and ready, … wait for `currentRevision ==
+/// updateRevision` (restarts nothing)."
+pub(crate) async fn a_finished_rollout_settles_and_restarts_nothing(env: Env) -> Outcome {
     let mut web = held(&env, 3).await?;
     web.change(|r| r.image("app:v2")).await?;
     web.done().await?;
     let before = web.pods().await?;
     let open = |s: &Value| {
-        s["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 0
-            && s["status"]["currentRevision"] == s["status"]["updateRevision"]
+        s["status"]["currentRevision"] == s["status"]["updateRevision"]
+            && s["status"]["observedGeneration"] == s["metadata"]["generation"]
     };
     env.until(SETS, "web", env.limit(60), "settled", open).await?;
     web.rests(15).await?;
@@ -184,4 +183,25 @@ pub(crate) async fn a_hold_works_under_ordered_ready(env: Env) -> Outcome {
     web.done().await?;
     same("fewest healthy Pods", diary.read().await?.fewest_healthy(), 2)?;
     same("web-0", env.lose("web-0").await?.image.as_str(), "app:v1")
+}
+
+/// A foreign restart of a held set waits like any other template: same percentage, same budget.
+pub(crate) async fn a_restart_by_kubectl_waits_behind_the_hold(env: Env) -> Outcome {
+    let mut web = held(&env, 6).await?;
+    web.change(|r| r.percent(67)).await?;
+    web.done().await?;
+    tokio::time::sleep(std::time::Duration::from_secs(15)).await;
+    let before = web.pods().await?;
+    let diary = web.diary().await?;
+    let stamp = json!({"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"});
+    let restart = json!({"spec": {"template": {"metadata": {"annotations": stamp}}}});
+    env.patch(SETS, "web", &restart).await?;
+    let fresh = |r: &Value| {
+        r["status"]["updateRevision"] != before[0].revision.as_str()
+            && r["status"]["phase"] == "RolloutDone"
+    };
+    web.until(180, "the new revision is rolled out", fresh).await?;
+    web.rests(20).await?;
+    web.only_moved(&before, &["web-1", "web-2", "web-3", "web-4", "web-5"]).await?;
+    same("fewest healthy Pods", diary.read().await?.fewest_healthy(), 4)
 }

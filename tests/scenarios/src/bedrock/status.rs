@@ -65,9 +65,11 @@ pub(crate) async fn pods_in_motion_are_shown(env: Env) -> Outcome {
     let mut web = env.deploy(rollout("web").replicas(2).pods_take("terminate-after", "8s")).await?;
     let before = web.pods().await?;
     web.change(|r| r.image("app:v2")).await?;
-    let moving = |r: &Value| r["status"]["evicting"] == json!([before[1].uid]);
-    let shown = web.until(60, "the UID of web-1 is in evicting", moving).await?;
-    same("the state of its row", &shown["status"]["Pods"][1]["state"], "Evicting")?;
+    let moving = |r: &Value| {
+        r["status"]["evicting"] == json!([before[1].uid])
+            && r["status"]["Pods"][1]["state"] == "Evicting"
+    };
+    web.until(60, "the UID of web-1 is in evicting, and its row says so", moving).await?;
     let done = web.done().await?;
     let rest = done["status"]["evicting"].as_array().is_none_or(Vec::is_empty);
     ensure(rest, || format!("done and evicting: {}", done["status"]))
@@ -181,10 +183,15 @@ pub(crate) async fn each_phase_is_told_by_one_event(env: Env) -> Outcome {
     let events = env.list(EVENTS, "").await?;
     let of = |reason: &str| {
         let ours = |e: &&Value| e["reason"] == reason && e["regarding"]["name"] == "web";
-        events.iter().filter(ours).count()
+        // Said again within minutes, an Event is counted up.
+        let times = |e: &Value| e["series"]["count"].as_u64().unwrap_or(1);
+        events.iter().filter(ours).map(times).sum::<u64>()
     };
     // The set came up, then it was rolled out: two rollouts.
-    same("events RolloutDone", of("RolloutDone"), 2)?;
-    same("events RolloutInProgress", of("RolloutInProgress"), 2)?;
-    same("events RolloutFailed", of("RolloutFailed"), 0)
+    for (reason, wanted) in [("RolloutDone", 2), ("RolloutInProgress", 2), ("RolloutFailed", 0)] {
+        let seen = of(reason);
+        let notes: Vec<&Value> = events.iter().map(|event| &event["note"]).collect();
+        ensure(seen == wanted, || format!("{seen} Events {reason}, not {wanted}: {notes:?}"))?;
+    }
+    Ok(())
 }

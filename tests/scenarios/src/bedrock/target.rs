@@ -1,7 +1,7 @@
 //! How many Pods move: the target of a percentage.
 
 use crate::env::{Env, Outcome, ensure, same, says};
-use crate::kit::{DONE, budget, condition, reason, rollout};
+use crate::kit::{DONE, budget, condition, count, reason, rollout};
 
 /// "`percent: 50` of 4 moves exactly 2."
 pub(crate) async fn percent_50_of_4_moves_exactly_2(env: Env) -> Outcome {
@@ -62,7 +62,7 @@ pub(crate) async fn at_100_percent_no_pod_runs_another_revision(env: Env) -> Out
     let done = web.done().await?;
     same("Pods at the new version", web.running("app:v2").await?.len(), 5)?;
     same("updatedReplicas", &done["status"]["updatedReplicas"], 5)?;
-    same("leakedReplicas", &done["status"]["leakedReplicas"], 0)
+    same("leakedReplicas", count(&done, "leakedReplicas"), 0)
 }
 
 /// "A change of `percent` … begins a new rollout", which moves the difference alone.

@@ -8,8 +8,8 @@ mod web;
 
 pub(crate) use diary::Diary;
 pub(crate) use fixture::{Rollout, budget, rollout, set};
-pub(crate) use pod::{Pod, names, pods};
-pub(crate) use web::{Web, condition, phase, reason};
+pub(crate) use pod::pods;
+pub(crate) use web::{Web, condition, count, phase, reason};
 
 /// Phases of a rollout.
 pub(crate) const IN_PROGRESS: &str = "RolloutInProgress";

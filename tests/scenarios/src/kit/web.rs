@@ -25,6 +25,11 @@ pub(crate) fn reason(rollout: &Value) -> &str {
     rollout["status"]["reason"].as_str().unwrap_or_default()
 }
 
+/// A number of the status; one that is zero may be left out.
+pub(crate) fn count(rollout: &Value, field: &str) -> u64 {
+    rollout["status"][field].as_u64().unwrap_or(0)
+}
+
 /// A condition of an object that is `True`.
 pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> {
     let conditions = object["status"]["conditions"].as_array()?;
@@ -128,7 +133,11 @@ impl Web {
         let target = status["targetReplicas"].as_u64().unwrap_or(u64::MAX);
         let good = updated.clone().filter(|pod| pod.healthy()).count() as u64;
         ensure(good >= target, || format!("done, but only {good} of {target} are: {pods:?}"))?;
-        same("updatedReplicas when done", &status["updatedReplicas"], updated.count())?;
+        same(
+            "updatedReplicas when done",
+            count(&rollout, "updatedReplicas"),
+            updated.count() as u64,
+        )?;
         same("percentDeployed when done", &status["percentDeployed"], &rollout["spec"]["percent"])?;
         Ok(rollout)
     }
