@@ -83,7 +83,7 @@ impl Scene<'_> {
     /// How long until the next ready Pod may go, by `minPodEvictionIntervalSeconds`.
     fn interval_hold(&self) -> Option<Hold> {
         let interval = self.world.rollout.min_eviction_interval;
-        if interval <= SignedDuration::ZERO {
+        if interval <= SignedDuration::ZERO || self.refused_last() {
             return None;
         }
         let next = self.world.status.last_eviction?.checked_add(interval).ok()?;
@@ -96,6 +96,18 @@ impl Scene<'_> {
                 ),
             )
         })
+    }
+
+    /// Whether the last eviction that the status speaks of did not come about: then the interval has
+    /// passed already, or it would not have been tried.
+    fn refused_last(&self) -> bool {
+        let World { outcome, status, pods, settings, .. } = self.world;
+        let (Some(acted), Some(last)) = (outcome.acted_at, status.last_eviction) else {
+            return false;
+        };
+        let refused =
+            |pod: &Pod| pod.ready_since.is_some() && outcome.refused.contains_key(&pod.uid);
+        acted.duration_since(last) <= settings.interval && pods.iter().any(refused)
     }
 
     /// How many ready Pods may go now, at most `left`.

@@ -53,3 +53,16 @@ fn a_change_of_the_rollout_is_acted_on_at_once() {
     });
     check(&fixture, "InProgress Evicting: evict 3 2 1 0");
 }
+
+#[test]
+fn an_eviction_that_was_refused_does_not_start_the_interval() {
+    use engine::world::Refusal;
+    let refused = |seconds, refusal| {
+        let fixture = spaced(seconds).refused(3, refusal);
+        fixture.with(|world| world.outcome.acted_at = Some(ago(seconds)))
+    };
+    let budget = || Refusal::Budget("no room".into());
+    check(&refused(9, budget()), "InProgress BudgetExhausted: -");
+    check(&refused(10, budget()), "InProgress Evicting: evict 3");
+    check(&refused(3, Refusal::NotTried), "InProgress Evicting: evict 3");
+}

@@ -254,3 +254,12 @@ fn an_invalid_statefulset_is_tried_again_with_a_new_identity() {
     });
     check(&fixture, "InProgress Applying: apply OnDelete");
 }
+
+#[test]
+fn a_verdict_outlives_another_owner() {
+    let failed = world().apply_refused(true, "immutable").again();
+    let fixture = failed.with_set(|set| {
+        set.claim = Claim::Other { owner: "StatefulsetRollout/shop".into() };
+    });
+    check(&fixture, "Failed InvalidStatefulSet: -");
+}

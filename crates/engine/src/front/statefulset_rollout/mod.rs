@@ -95,6 +95,12 @@ fn stand(
 ) -> Standing {
     let rollout = &world.rollout;
     let before = world.status.phase.unwrap_or(Phase::Pending);
+    if before == Phase::Failed {
+        let reason = world.status.reason_code.unwrap_or(Reason::ProgressDeadlineExceeded);
+        let mut standing = Standing::new(before, Hold::new(reason, world.status.reason.clone()));
+        standing.action = given_up(world, account, now);
+        return standing;
+    }
     if let Some(owner) = world.other_owner() {
         let message = format!(
             "StatefulSet {}/{} belongs to {owner}; delete that one, or name another StatefulSet",
@@ -102,12 +108,6 @@ fn stand(
         );
         let phase = if before.is_final() { before } else { Phase::Pending };
         return Standing::new(phase, Hold::new(Reason::OwnedByAnother, message));
-    }
-    if before == Phase::Failed {
-        let reason = world.status.reason_code.unwrap_or(Reason::ProgressDeadlineExceeded);
-        let mut standing = Standing::new(before, Hold::new(reason, world.status.reason.clone()));
-        standing.action = given_up(world, account, now);
-        return standing;
     }
     if let Some(refused) = apply_refused(world).filter(|refused| refused.invalid) {
         let message = format!(
