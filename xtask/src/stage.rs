@@ -88,3 +88,16 @@ pub(crate) fn forward(package: &str, arguments: &[&str]) -> anyhow::Result<ExitC
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     Ok(ExitCode::from(code))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_output_of_a_stage_is_kept_whole_with_its_errors() {
+        let good = run(&["--version"]).unwrap();
+        assert!(good.success && good.output.starts_with("cargo "), "{}", good.output);
+        let bad = run(&["no-such-task-of-cargo"]).unwrap();
+        assert!(!bad.success && bad.output.contains("no-such-task-of-cargo"), "{}", bad.output);
+    }
+}
