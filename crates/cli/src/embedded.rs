@@ -18,22 +18,22 @@ use crate::webhook;
 
 /// What the cluster is made of.
 #[derive(clap::Args, Clone, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// Where the kubeconfig is written
     #[arg(long, value_name = "FILE", default_value = "sluice.kubeconfig")]
-    pub kubeconfig: PathBuf,
+    pub(crate) kubeconfig: PathBuf,
 
     /// How many Nodes there are
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=5000))]
-    pub nodes: u16,
+    pub(crate) nodes: u16,
 
     /// How long a Pod takes to come up, as in 500ms or 10s
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = operator::flags::go::duration)]
-    pub start_up: Duration,
+    pub(crate) start_up: Duration,
 
     /// Where it listens, on loopback only since nobody is asked who he is; port 0 is any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
-    pub listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -47,9 +47,9 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// A cluster that listens.
-pub struct Embedded {
+pub(crate) struct Embedded {
     /// `http://127.0.0.1:PORT`.
-    pub url: String,
+    pub(crate) url: String,
     kubeconfig: PathBuf,
     listener: TcpListener,
     router: Router,
@@ -58,7 +58,7 @@ pub struct Embedded {
 
 impl Embedded {
     /// Listens and writes the kubeconfig.
-    pub async fn start(flags: &Flags) -> Result<Self, Failure> {
+    pub(crate) async fn start(flags: &Flags) -> Result<Self, Failure> {
         let listener = TcpListener::bind(flags.listen).await.map_err(|error| {
             Failure::Failed(format!("--listen {}: cannot listen: {error}", flags.listen))
         })?;
@@ -81,12 +81,12 @@ impl Embedded {
     }
 
     /// Where the kubeconfig is.
-    pub fn kubeconfig(&self) -> &Path {
+    pub(crate) fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
     /// Serves and lives until it is dropped.
-    pub fn run(self) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+    pub(crate) fn run(self) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
         let life = self.cluster.drive();
         let Self { listener, router, cluster, .. } = self;
         async move {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// How a command ended, the same for every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// Done, or the state that was asked for is reached.
     Done,
     /// Failed: the rollout, or what the command tried.
@@ -23,7 +23,7 @@ pub enum Exit {
 }
 
 /// The codes as `sluice --help` shows them.
-pub const TABLE: &str = "\
+pub(crate) const TABLE: &str = "\
 Exit codes, the same for every command:
   0  done, or the state that was asked for is reached
   1  failed: the rollout, or what the command tried
@@ -34,7 +34,7 @@ Exit codes, the same for every command:
 
 impl Exit {
     /// The number.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
@@ -48,7 +48,7 @@ impl Exit {
 
 /// What ends a command early. Each names the object and, where there is one, the remedy.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// It could not be done.
     #[error("{0}")]
     Failed(String),
@@ -72,7 +72,7 @@ pub enum Failure {
 impl Failure {
     /// The exit code that it comes to. A reader that has seen enough (`sluice … | head`) is no
     /// failure.
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Self::Failed(_) | Self::Unreachable(_) | Self::Output(_) => Exit::Failed,
@@ -83,10 +83,10 @@ impl Failure {
 }
 
 /// How a command ended.
-pub type Outcome = Result<Exit, Failure>;
+pub(crate) type Outcome = Result<Exit, Failure>;
 
 /// Says what went wrong on standard error, and gives the code.
-pub fn conclude(outcome: &Outcome) -> ExitCode {
+pub(crate) fn conclude(outcome: &Outcome) -> ExitCode {
     let exit = match outcome {
         Ok(exit) => *exit,
         Err(failure) => {

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::session::{Session, escaped};
 
 /// Path of the rollouts of a namespace, or of all.
-pub fn rollouts_path(namespace: Option<&str>) -> String {
+pub(crate) fn rollouts_path(namespace: Option<&str>) -> String {
     const GROUP: &str = "/apis/bedrock.operator.slack.com/v1";
     match namespace {
         Some(namespace) => format!("{GROUP}/namespaces/{namespace}/statefulsetrollouts"),
@@ -22,46 +22,46 @@ pub fn rollouts_path(namespace: Option<&str>) -> String {
 
 /// A revision of a StatefulSet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Revision {
+pub(crate) struct Revision {
     /// Name of the ControllerRevision, which Pods carry in `controller-revision-hash`.
-    pub name: String,
+    pub(crate) name: String,
     /// Its number; the highest is the newest.
-    pub number: i64,
+    pub(crate) number: i64,
     /// Image of the first container.
-    pub image: String,
+    pub(crate) image: String,
     /// Version label, else image tag.
-    pub version: String,
+    pub(crate) version: String,
     /// When it was made.
-    pub created: Option<Timestamp>,
+    pub(crate) created: Option<Timestamp>,
     /// The Pod template.
-    pub template: Value,
+    pub(crate) template: Value,
 }
 
 /// All of it.
-pub struct Facts {
+pub(crate) struct Facts {
     /// The rollout.
-    pub rollout: StatefulsetRollout,
+    pub(crate) rollout: StatefulsetRollout,
     /// The rollout as it came.
-    pub raw: Value,
+    pub(crate) raw: Value,
     /// Its StatefulSet, if there is one.
-    pub set: Option<StatefulSetSeen>,
+    pub(crate) set: Option<StatefulSetSeen>,
     /// Its Pods, by ordinal.
-    pub pods: Vec<Pod>,
+    pub(crate) pods: Vec<Pod>,
     /// Its revisions, newest first.
-    pub revisions: Vec<Revision>,
+    pub(crate) revisions: Vec<Revision>,
     /// The budgets that select its Pods.
-    pub budgets: Vec<BudgetSeen>,
+    pub(crate) budgets: Vec<BudgetSeen>,
 }
 
 impl Facts {
     /// Reads everything about one rollout.
-    pub async fn read(session: &Session, name: &str) -> Result<Self, Failure> {
+    pub(crate) async fn read(session: &Session, name: &str) -> Result<Self, Failure> {
         let raw = rollout(session, name).await?;
         Self::around(session, raw).await
     }
 
     /// Reads everything around a rollout that may not be stored (yet).
-    pub async fn around(session: &Session, raw: Value) -> Result<Self, Failure> {
+    pub(crate) async fn around(session: &Session, raw: Value) -> Result<Self, Failure> {
         let rollout: StatefulsetRollout = decoded(&raw, "statefulsetrollout")?;
         let namespace = rollout.metadata.namespace.as_deref().unwrap_or(&session.namespace);
         let own = rollout.metadata.name.as_deref().unwrap_or_default();
@@ -104,13 +104,13 @@ impl Facts {
     }
 
     /// The revision of a name.
-    pub fn revision(&self, name: &str) -> Option<&Revision> {
+    pub(crate) fn revision(&self, name: &str) -> Option<&Revision> {
         self.revisions.iter().find(|revision| revision.name == name)
     }
 }
 
 /// The rollout as it is stored. Where it is missing, tells a missing namespace apart.
-pub async fn rollout(session: &Session, name: &str) -> Result<Value, Failure> {
+pub(crate) async fn rollout(session: &Session, name: &str) -> Result<Value, Failure> {
     let namespace = session.namespace.as_str();
     let path = format!("{}/{name}", rollouts_path(Some(namespace)));
     match session.get(&path, &format!("statefulsetrollout {namespace}/{name}")).await {
@@ -125,7 +125,7 @@ pub async fn rollout(session: &Session, name: &str) -> Result<Value, Failure> {
 }
 
 /// An error that says so when the namespace does not exist.
-pub async fn require_namespace(session: &Session) -> Result<(), Failure> {
+pub(crate) async fn require_namespace(session: &Session) -> Result<(), Failure> {
     let namespace = session.namespace.as_str();
     let path = format!("/api/v1/namespaces/{namespace}");
     match session.get(&path, &format!("namespace {namespace}")).await {
@@ -189,7 +189,7 @@ fn all<T: DeserializeOwned>(objects: &[Value], kind: &str) -> Result<Vec<T>, Fai
 }
 
 /// An object as the type that is meant, or which object cannot be read and why.
-pub fn decoded<T: DeserializeOwned>(object: &Value, kind: &str) -> Result<T, Failure> {
+pub(crate) fn decoded<T: DeserializeOwned>(object: &Value, kind: &str) -> Result<T, Failure> {
     T::deserialize(object).map_err(|error| {
         let name = object["metadata"]["name"].as_str().unwrap_or("without a name");
         Failure::Failed(format!("cannot read {kind} {name}: {error}"))

@@ -3,11 +3,11 @@
 use granit_parser::{Event, Marker, Parser};
 
 /// Line and column, both from 1.
-pub type Place = (usize, usize);
+pub(crate) type Place = (usize, usize);
 
 /// An object of a file, with the places of its fields.
 #[derive(Debug)]
-pub struct Located {
+pub(crate) struct Located {
     place: Place,
     node: Node,
 }
@@ -21,7 +21,7 @@ enum Node {
 
 /// The objects of a file in the order of [`api::parse`]: documents that are not empty, and the items
 /// of a `List`. What cannot be parsed has none.
-pub fn objects(yaml: &str) -> Vec<Located> {
+pub(crate) fn objects(yaml: &str) -> Vec<Located> {
     let mut reader = Reader { events: Parser::new_from_str(yaml) };
     let mut objects = Vec::new();
     while let Some((event, _)) = reader.next() {
@@ -56,7 +56,7 @@ fn flatten(object: Located, objects: &mut Vec<Located>) {
 impl Located {
     /// Place of a field by its path, as in `spec.template.spec.containers[0].image`; of what is
     /// nearest above where the field is missing.
-    pub fn find(&self, path: &str) -> Place {
+    pub(crate) fn find(&self, path: &str) -> Place {
         match &self.node {
             Node::Map(fields) => {
                 // A key may have dots in it: the longest that fits is meant.
@@ -176,7 +176,7 @@ items:
         check(0, "metadata.labels.app.kubernetes.io/name", (5, 12));
         check(0, "metadata.labels.app", (5, 39));
         check(0, "spec.containers[0].image", (9, 5));
-        check(0, "spec.containers[1].image", (10, 14));
+        check(0, "spec.containers[1].image", (10, 15));
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod demo;
 mod embedded;
 mod exit;
 mod facts;
+#[cfg(test)]
+mod far_side;
 mod locate;
 mod name;
 mod out;

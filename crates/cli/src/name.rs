@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// Says what a name looks like; clap adds the argument and the value.
-pub fn object(text: &str) -> Result<String, String> {
+pub(crate) fn object(text: &str) -> Result<String, String> {
     let name = match text.split_once('/') {
         Some((kind, name)) if KINDS.contains(&kind.to_ascii_lowercase().as_str()) => name,
         Some((kind, _)) => {

@@ -9,7 +9,7 @@ use crate::show::paint::Paint;
 
 /// How the result is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people.
     #[default]
     Text,
@@ -23,7 +23,7 @@ pub enum Format {
 
 /// How the result is written, for commands that write no columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PlainFormat {
+pub(crate) enum PlainFormat {
     /// For people.
     #[default]
     Text,
@@ -44,7 +44,7 @@ impl From<PlainFormat> for Format {
 }
 
 /// Standard output, or a buffer in tests. Every write is flushed: what is shown is whole.
-pub struct Out {
+pub(crate) struct Out {
     to: Box<dyn Write + Send>,
     terminal: bool,
     paint: Paint,
@@ -53,7 +53,7 @@ pub struct Out {
 impl Out {
     /// Standard output. Colours need a terminal, and `NO_COLOR` (any value but the empty one) or
     /// `TERM=dumb` forbids them.
-    pub fn standard() -> Self {
+    pub(crate) fn standard() -> Self {
         let terminal = io::stdout().is_terminal();
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -65,39 +65,52 @@ impl Out {
     }
 
     /// Nobody.
-    pub fn nowhere() -> Self {
+    pub(crate) fn nowhere() -> Self {
         Self { to: Box::new(io::sink()), terminal: false, paint: Paint { on: false } }
     }
 
     /// Anything else, which is no terminal.
     #[cfg(test)]
-    pub fn to(writer: impl Write + Send + 'static) -> Self {
+    pub(crate) fn to(writer: impl Write + Send + 'static) -> Self {
         Self { to: Box::new(writer), terminal: false, paint: Paint { on: false } }
     }
 
     /// Whether a person looks at it as it is written.
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
 
     /// The colours.
-    pub fn paint(&self) -> Paint {
+    pub(crate) fn paint(&self) -> Paint {
         self.paint
     }
 
     /// Writes text as it is.
-    pub fn text(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.to.write_all(text.as_bytes())?;
         self.to.flush()
     }
 
     /// Writes a line.
-    pub fn line(&mut self, line: &str) -> io::Result<()> {
+    pub(crate) fn line(&mut self, line: &str) -> io::Result<()> {
         self.text(&format!("{line}\n"))
     }
 
+    /// Writes a value as one line of JSON or as one of several YAML documents; text is the
+    /// caller's own.
+    pub(crate) fn change<T: Serialize>(&mut self, format: Format, value: &T) -> io::Result<()> {
+        match format {
+            Format::Json => {
+                let json = serde_json::to_string(value).map_err(io::Error::other)?;
+                self.line(&json)
+            }
+            Format::Yaml => self.text(&format!("---\n{}", api::to_yaml(value))),
+            Format::Text | Format::Wide => Ok(()),
+        }
+    }
+
     /// Writes a value as a document, or else the text that is made for people.
-    pub fn document<T: Serialize>(
+    pub(crate) fn document<T: Serialize>(
         &mut self,
         format: Format,
         value: &T,
@@ -118,6 +131,6 @@ impl Out {
 }
 
 /// A line on standard error. That nobody reads it is no reason to fail.
-pub fn complain(line: &str) {
+pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -6,13 +6,13 @@ use crate::out::Out;
 
 /// What is on the terminal now.
 #[derive(Debug, Default)]
-pub struct Screen {
+pub(crate) struct Screen {
     lines: usize,
 }
 
 impl Screen {
     /// Draws over what it drew before; what does not fit on the terminal is cut off.
-    pub fn draw(&mut self, out: &mut Out, text: &str) -> io::Result<()> {
+    pub(crate) fn draw(&mut self, out: &mut Out, text: &str) -> io::Result<()> {
         let (width, height) = size();
         let mut frame = match self.lines {
             0 => String::new(),
@@ -36,7 +36,7 @@ impl Screen {
 }
 
 /// Columns and lines of the terminal; 80 × 24 where it does not say.
-pub fn size() -> (usize, usize) {
+pub(crate) fn size() -> (usize, usize) {
     terminal_size::terminal_size()
         .map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }

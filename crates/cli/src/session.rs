@@ -14,18 +14,18 @@ use crate::exit::Failure;
 /// Which cluster and which namespace; shared by every command that talks to a cluster.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Cluster")]
-pub struct Connection {
+pub(crate) struct Connection {
     /// Kubeconfig of the cluster; without it KUBECONFIG, ~/.kube/config, or the account of the Pod
     #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
+    pub(crate) kubeconfig: Option<PathBuf>,
 
     /// Context of the kubeconfig; without it the current one
     #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
+    pub(crate) context: Option<String>,
 
     /// Namespace; without it that of the context
     #[arg(short, long, value_name = "NAME", value_parser = crate::name::object)]
-    pub namespace: Option<String>,
+    pub(crate) namespace: Option<String>,
 }
 
 /// How long one request may take.
@@ -33,16 +33,16 @@ const TIME_OUT: Duration = Duration::from_secs(30);
 
 /// A client with the namespace that is meant.
 #[derive(Clone)]
-pub struct Session {
+pub(crate) struct Session {
     client: Client,
     /// The namespace of `-n`, else of the context.
-    pub namespace: String,
+    pub(crate) namespace: String,
     address: String,
 }
 
 impl Connection {
     /// Reads the kubeconfig and makes a client; asks the cluster nothing yet.
-    pub async fn open(&self) -> Result<Session, Failure> {
+    pub(crate) async fn open(&self) -> Result<Session, Failure> {
         let mut config = self.config().await?;
         // A retry is the business of whoever waits; a command that does not wait says at once.
         config.default_retry = false;
@@ -92,7 +92,7 @@ impl Connection {
 
 impl Session {
     /// A session over a client that is there already.
-    pub fn new(client: Client, namespace: &str, address: &str) -> Self {
+    pub(crate) fn new(client: Client, namespace: &str, address: &str) -> Self {
         Self {
             client,
             namespace: namespace.to_owned(),
@@ -101,17 +101,17 @@ impl Session {
     }
 
     /// The client under it.
-    pub fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
     /// One object. `object` is what errors call it.
-    pub async fn get(&self, path: &str, object: &str) -> Result<Value, Failure> {
+    pub(crate) async fn get(&self, path: &str, object: &str) -> Result<Value, Failure> {
         self.ask(Method::GET, path, None, "get", object).await
     }
 
     /// One object, or none.
-    pub async fn find(&self, path: &str, object: &str) -> Result<Option<Value>, Failure> {
+    pub(crate) async fn find(&self, path: &str, object: &str) -> Result<Option<Value>, Failure> {
         match self.get(path, object).await {
             Ok(found) => Ok(Some(found)),
             Err(Failure::NotFound(_)) => Ok(None),
@@ -120,7 +120,7 @@ impl Session {
     }
 
     /// All items of a collection, page by page.
-    pub async fn list(&self, path: &str, object: &str) -> Result<Vec<Value>, Failure> {
+    pub(crate) async fn list(&self, path: &str, object: &str) -> Result<Vec<Value>, Failure> {
         let mut items = Vec::new();
         let mut next = String::new();
         loop {
@@ -138,20 +138,35 @@ impl Session {
     }
 
     /// Sends a new object; `field_manager` signs it.
-    pub async fn create(&self, path: &str, body: &Value, object: &str) -> Result<Value, Failure> {
+    pub(crate) async fn create(
+        &self,
+        path: &str,
+        body: &Value,
+        object: &str,
+    ) -> Result<Value, Failure> {
         let content = ("application/json", body);
         self.ask(Method::POST, path, Some(content), "create", object).await
     }
 
     /// Merges into an object.
-    pub async fn merge(&self, path: &str, body: &Value, object: &str) -> Result<Value, Failure> {
+    pub(crate) async fn merge(
+        &self,
+        path: &str,
+        body: &Value,
+        object: &str,
+    ) -> Result<Value, Failure> {
         let path = format!("{path}?fieldManager=sluice-cli");
         let content = ("application/merge-patch+json", body);
         self.ask(Method::PATCH, &path, Some(content), "patch", object).await
     }
 
     /// Changes an object by JSON patch.
-    pub async fn patch(&self, path: &str, body: &Value, object: &str) -> Result<Value, Failure> {
+    pub(crate) async fn patch(
+        &self,
+        path: &str,
+        body: &Value,
+        object: &str,
+    ) -> Result<Value, Failure> {
         let path = format!("{path}?fieldManager=sluice-cli");
         let content = ("application/json-patch+json", body);
         self.ask(Method::PATCH, &path, Some(content), "patch", object).await
@@ -222,7 +237,7 @@ fn refused(status: &kube::core::Status, verb: &str, object: &str, address: &str)
 }
 
 /// Escapes what has a meaning in a query.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(byte);
     text.bytes().fold(String::new(), |mut all, byte| {
         if plain(&byte) {
@@ -244,7 +259,7 @@ fn root(error: &dyn std::error::Error) -> String {
 }
 
 /// An error with all that is behind it, since the outer layers of a connection error say nothing.
-pub fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -255,4 +270,98 @@ pub fn chain(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::exit::Exit;
+    use crate::far_side::FarSide;
+
+    fn status(code: u16, reason: &str, message: &str, details: &Value) -> Value {
+        json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
+            "reason": reason, "message": message, "details": details})
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_is_told_with_object_and_remedy_and_has_its_code() {
+        async fn check(answer: &Value, exit: Exit, says: &[&str]) {
+            let session = FarSide::default().with("/x", answer).session();
+            let failure = session.get("/x", "pod a/b").await.unwrap_err();
+            assert_eq!(failure.exit(), exit, "{failure}");
+            for says in says {
+                assert!(failure.to_string().contains(says), "{failure}");
+            }
+        }
+        let (none, named) = (json!({}), json!({"name": "b"}));
+        check(
+            &status(404, "NotFound", "pods \"b\" not found", &named),
+            Exit::Absent,
+            &["pod a/b does not exist"],
+        )
+        .await;
+        check(
+            &status(404, "NotFound", "no such path", &none),
+            Exit::Absent,
+            &["does not serve this kind", "sluice crds"],
+        )
+        .await;
+        check(
+            &status(403, "Forbidden", "user x cannot get", &named),
+            Exit::Absent,
+            &["cannot get pod a/b", "user x", "permission"],
+        )
+        .await;
+        check(&status(401, "Unauthorized", "Unauthorized", &none), Exit::Absent, &["credentials"])
+            .await;
+        check(
+            &status(409, "Conflict", "modified", &named),
+            Exit::Failed,
+            &["somebody else", "try again"],
+        )
+        .await;
+        check(
+            &status(422, "Invalid", "spec.percent: too large", &named),
+            Exit::Failed,
+            &["spec.percent"],
+        )
+        .await;
+        check(
+            &status(503, "ServiceUnavailable", "etcd", &none),
+            Exit::Failed,
+            &["cannot do it now", "etcd"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_down_is_told_with_its_address() {
+        // A port that was free a moment ago: nobody listens there.
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut config = Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
+        config.default_retry = false;
+        let client = Client::try_from(config).unwrap();
+        let session = Session::new(client, "default", &format!("http://127.0.0.1:{port}/"));
+        let failure = session.get("/x", "pod a/b").await.unwrap_err();
+        assert_eq!(failure.exit(), Exit::Failed);
+        let expect =
+            format!("cannot reach the cluster at http://127.0.0.1:{port}: Connection refused");
+        assert!(failure.to_string().starts_with(&expect), "{failure}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_is_read_page_by_page() {
+        let page = |name: &str, next: &str| json!({"items": [{"n": name}], "metadata": {"continue": next}});
+        let pages = [page("a", "t=1"), page("b", "")];
+        let items =
+            FarSide::default().with_each("/x", &pages).session().list("/x", "xs").await.unwrap();
+        assert_eq!(items, [json!({"n": "a"}), json!({"n": "b"})]);
+    }
+
+    #[test]
+    fn what_has_a_meaning_in_a_query_is_escaped() {
+        assert_eq!(escaped("a in (b,c)"), "a%20in%20%28b%2Cc%29");
+    }
 }

@@ -17,7 +17,7 @@ use crate::session::chain;
 const TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Carries calls out.
-pub fn caller() -> WebhookCaller {
+pub(crate) fn caller() -> WebhookCaller {
     Arc::new(|call| {
         async move {
             let answered = tokio::time::timeout(TIME_OUT, answer(&call)).await;

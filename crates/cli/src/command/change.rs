@@ -11,45 +11,45 @@ use crate::session::{Connection, Session};
 
 /// The flags of a command that changes a rollout.
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// The rollout
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
-    pub name: String,
+    pub(crate) name: String,
 
     /// How the result is written
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "text")]
-    pub output: PlainFormat,
+    pub(crate) output: PlainFormat,
 
     #[command(flatten)]
-    pub connection: Connection,
+    pub(crate) connection: Connection,
 }
 
 /// What was done.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Done {
-    pub namespace: String,
-    pub name: String,
+pub(crate) struct Done {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
     /// The command.
-    pub action: &'static str,
+    pub(crate) action: &'static str,
     /// Whether anything had to be changed.
-    pub changed: bool,
+    pub(crate) changed: bool,
     /// The generation that `sluice status` is going to wait for.
-    pub generation: i64,
+    pub(crate) generation: i64,
     /// A sentence.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// A change that a command decides on after it has seen the rollout.
-pub struct Change {
+pub(crate) struct Change {
     /// Merged into `spec`; `None` when it is so already.
-    pub spec: Option<Value>,
+    pub(crate) spec: Option<Value>,
     /// What is so then.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// Reads the rollout, decides, changes it, and says so.
-pub async fn make(
+pub(crate) async fn make(
     session: &Session,
     flags: &Flags,
     action: &'static str,
@@ -83,4 +83,46 @@ async fn merge(session: &Session, name: &str, spec: &Value) -> Result<Value, Fai
     let path = format!("{}/{name}", rollouts_path(Some(&session.namespace)));
     let object = format!("statefulsetrollout {}/{name}", session.namespace);
     session.merge(&path, &json!({"spec": spec}), &object).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far_side::{FarSide, Paper, flags};
+
+    #[derive(clap::Args)]
+    #[group(skip)]
+    struct Outer {
+        #[command(flatten)]
+        flags: Flags,
+    }
+
+    async fn made(
+        far_side: &FarSide,
+        arguments: &[&str],
+        spec: Option<Value>,
+    ) -> (Outcome, String) {
+        let (paper, flags) = (Paper::default(), flags::<Outer>(arguments).flags);
+        let decide = |_: &StatefulsetRollout| Change { spec, message: "is so".to_owned() };
+        let out = &mut Out::to(paper.clone());
+        let outcome = make(&far_side.session(), &flags, "try", out, decide).await;
+        (outcome, paper.text())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_is_one_merge_patch_of_the_spec() {
+        let far_side = FarSide::rolling_out();
+        let (_, text) = made(&far_side, &["tester"], Some(json!({"pauseRequested": true}))).await;
+        assert_eq!(text, "statefulsetrollout default/tester is so\n");
+        assert_eq!(far_side.patches(), [json!({"spec": {"pauseRequested": true}})]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_so_already_is_not_written_again() {
+        let far_side = FarSide::rolling_out();
+        let (_, text) = made(&far_side, &["tester", "-o", "json"], None).await;
+        let done: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&done["changed"], &done["generation"]), (&json!(false), &json!(3)));
+        assert_eq!(far_side.patches().len(), 0);
+    }
 }

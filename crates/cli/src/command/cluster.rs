@@ -9,7 +9,7 @@ use crate::out::{Format, Out, PlainFormat};
 /// Run the embedded cluster on loopback until SIGINT or SIGTERM
 #[derive(clap::Args, Debug)]
 #[group(skip)]
-pub struct Flags {
+pub(crate) struct Flags {
     #[command(flatten)]
     cluster: embedded::Flags,
 
@@ -19,20 +19,17 @@ pub struct Flags {
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let shutdown = operator::signals::shutdown()?;
     let cluster = Embedded::start(&flags.cluster).await?;
     let kubeconfig = cluster.kubeconfig().display().to_string();
     let url = cluster.url.clone();
     // The listener is there: whoever connects now is served as soon as this has been said.
-    match Format::from(flags.output) {
-        Format::Json => out.line(&json!({"kubeconfig": kubeconfig, "server": url}).to_string())?,
-        Format::Yaml => {
-            out.text(&api::to_yaml(&json!({"kubeconfig": kubeconfig, "server": url})))?
-        }
-        Format::Text | Format::Wide => out.line(&format!(
-            "ready: cluster at {url}, kubeconfig in {kubeconfig}; Ctrl-C ends it"
-        ))?,
+    let ready = json!({"kubeconfig": kubeconfig, "server": url});
+    let format = Format::from(flags.output);
+    out.change(format, &ready)?;
+    if format == Format::Text {
+        out.line(&format!("ready: cluster at {url}, kubeconfig in {kubeconfig}; Ctrl-C ends it"))?;
     }
     tokio::select! { biased;
         () = shutdown => Ok(Exit::Done),

@@ -13,7 +13,7 @@ use crate::show::view::View;
 /// Show a rollout on an embedded cluster, with the operator in the same process
 #[derive(clap::Args, Debug)]
 #[group(skip)]
-pub struct Flags {
+pub(crate) struct Flags {
     #[command(flatten)]
     cluster: embedded::Flags,
 
@@ -27,7 +27,7 @@ pub struct Flags {
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let shutdown = operator::signals::shutdown()?;
     let cluster = Embedded::start(&flags.cluster).await?;
     let kubeconfig = cluster.kubeconfig().to_owned();

@@ -17,7 +17,7 @@ use crate::show::view::View;
 
 /// Show everything about a rollout: spec, conditions, budgets, revisions, Pods, Events
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// The rollout
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
     name: String,
@@ -59,12 +59,14 @@ struct Event {
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let session = flags.connection.open().await?;
-    let facts = Facts::read(&session, &flags.name).await?;
-    let described = described(&session, &facts).await?;
-    let now = Clock::system().now();
-    out.document(flags.output.into(), &described, |paint| text(&described, paint, now))?;
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+    show(&flags.connection.open().await?, flags, out, &Clock::system()).await
+}
+
+async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) -> Outcome {
+    let facts = Facts::read(session, &flags.name).await?;
+    let described = described(session, &facts).await?;
+    out.document(flags.output.into(), &described, |paint| text(&described, paint, clock.now()))?;
     Ok(Exit::Done)
 }
 
@@ -97,7 +99,7 @@ async fn events(session: &Session, facts: &Facts) -> Result<Vec<Event>, Failure>
             Err(failure) => return Err(failure),
         }
     }
-    events.sort_by(|a, b| a.last_seen.cmp(&b.last_seen));
+    events.sort_by_key(|event| event.last_seen);
     Ok(events)
 }
 
@@ -231,4 +233,18 @@ fn event_rows(all: &Described, now: Timestamp) -> Vec<Vec<Cell>> {
         ]
     };
     all.events.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far_side::{FarSide, Paper, flags, noon};
+
+    #[tokio::test(start_paused = true)]
+    async fn everything_is_described() {
+        let paper = Paper::default();
+        let session = FarSide::rolling_out().session();
+        show(&session, &flags(&["tester"]), &mut Out::to(paper.clone()), &noon()).await.unwrap();
+        insta::assert_snapshot!(paper.text());
+    }
 }

@@ -14,7 +14,7 @@ use crate::show::view::View;
 
 /// Show a rollout with its StatefulSet, revisions and Pods
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// The rollout
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
     name: String,
@@ -35,7 +35,7 @@ pub struct Flags {
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     show(&flags.connection.open().await?, flags, out, &Clock::system()).await
 }
 
@@ -54,15 +54,10 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
             let text = tree(&view, out.paint(), clock.now(), wide);
             screen.draw(out, &text)?;
         } else if shown.as_ref() != Some(&view) {
-            match flags.output {
-                Format::Json => {
-                    out.line(&serde_json::to_string(&view).map_err(std::io::Error::other)?)?
-                }
-                Format::Yaml => out.text(&format!("---\n{}", api::to_yaml(&view)))?,
-                Format::Text | Format::Wide => {
-                    let gap = if shown.is_some() { "\n" } else { "" };
-                    out.text(&format!("{gap}{}", tree(&view, out.paint(), clock.now(), wide)))?;
-                }
+            out.change(flags.output, &view)?;
+            if text {
+                let gap = if shown.is_some() { "\n" } else { "" };
+                out.text(&format!("{gap}{}", tree(&view, out.paint(), clock.now(), wide)))?;
             }
             shown = Some(view.clone());
         }
@@ -73,5 +68,31 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
             Err(crate::exit::Failure::Unreachable(_)) => {}
             Err(failure) => return Err(failure),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far_side::{FarSide, Paper, flags, noon};
+
+    async fn shown(arguments: &[&str]) -> String {
+        let paper = Paper::default();
+        let session = FarSide::rolling_out().session();
+        let flags = flags(arguments);
+        show(&session, &flags, &mut Out::to(paper.clone()), &noon()).await.unwrap();
+        paper.text()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rollout_is_a_tree_of_revisions_and_pods() {
+        insta::assert_snapshot!(shown(&["tester"]).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_tree_is_one_json_document() {
+        let json = shown(&["tester", "-o", "json"]).await;
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        insta::assert_yaml_snapshot!(value);
     }
 }

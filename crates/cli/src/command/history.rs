@@ -7,14 +7,14 @@ use serde::Serialize;
 use crate::exit::{Exit, Outcome};
 use crate::facts::Facts;
 use crate::out::{Format, Out};
-use crate::session::Connection;
+use crate::session::{Connection, Session};
 use crate::show::age::age;
 use crate::show::paint::{Paint, Tone};
 use crate::show::table::{Cell, columns, toned};
 
 /// List the revisions of a rollout
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// The rollout
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
     name: String,
@@ -45,12 +45,15 @@ struct Row {
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let session = flags.connection.open().await?;
-    let facts = Facts::read(&session, &flags.name).await?;
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+    show(&flags.connection.open().await?, flags, out, &Clock::system()).await
+}
+
+async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) -> Outcome {
+    let facts = Facts::read(session, &flags.name).await?;
     let rows = rows(&facts);
     let wide = flags.output == Format::Wide;
-    out.document(flags.output, &rows, |paint| table(&rows, wide, paint, Clock::system().now()))?;
+    out.document(flags.output, &rows, |paint| table(&rows, wide, paint, clock.now()))?;
     Ok(Exit::Done)
 }
 
@@ -99,4 +102,19 @@ fn table(rows: &[Row], wide: bool, paint: Paint, now: Timestamp) -> String {
         cells
     };
     columns(paint, &heading, &rows.iter().map(cells).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far_side::{FarSide, Paper, flags, noon};
+
+    #[tokio::test(start_paused = true)]
+    async fn each_revision_is_listed_with_who_runs_it() {
+        let paper = Paper::default();
+        let session = FarSide::rolling_out().session();
+        let flags = flags(&["tester", "-o", "wide"]);
+        show(&session, &flags, &mut Out::to(paper.clone()), &noon()).await.unwrap();
+        insta::assert_snapshot!(paper.text());
+    }
 }

@@ -15,7 +15,7 @@ use crate::show::paint::{Paint, Tone};
 
 /// Check manifests offline
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// Manifests in YAML or JSON; - is standard input
     #[arg(short, long = "filename", value_name = "FILE", required = true, num_args = 1..)]
     filename: Vec<PathBuf>,
@@ -53,7 +53,7 @@ struct Report {
 }
 
 /// Runs it.
-pub fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let mut report = Report::default();
     for path in &flags.filename {
         let text = read(path)?;

@@ -17,7 +17,7 @@ use crate::show::view::Summary;
 
 /// List rollouts
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// Those of all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
@@ -38,7 +38,7 @@ pub struct Flags {
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     show(&flags.connection.open().await?, flags, out, &Clock::system()).await
 }
 
@@ -88,13 +88,7 @@ fn write_changes(
     now: Timestamp,
 ) -> std::io::Result<()> {
     for row in rows {
-        match flags.output {
-            Format::Json => {
-                out.line(&serde_json::to_string(row).map_err(std::io::Error::other)?)?
-            }
-            Format::Yaml => out.text(&format!("---\n{}", api::to_yaml(row)))?,
-            Format::Text | Format::Wide => {}
-        }
+        out.change(flags.output, row)?;
     }
     if matches!(flags.output, Format::Text | Format::Wide) && !rows.is_empty() {
         out.text(&table(rows, flags, out.paint(), now))?;
@@ -150,4 +144,31 @@ fn cells(row: &Summary, flags: &Flags, now: Timestamp) -> Vec<Cell> {
         ]);
     }
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far_side::{FarSide, Paper, flags, noon};
+
+    #[tokio::test(start_paused = true)]
+    async fn rollouts_are_listed_with_where_they_are_and_why() {
+        let paper = Paper::default();
+        let session = FarSide::rolling_out().session();
+        let flags = flags(&["-o", "wide"]);
+        show(&session, &flags, &mut Out::to(paper.clone()), &noon()).await.unwrap();
+        insta::assert_snapshot!(paper.text());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_namespace_that_does_not_exist_is_no_empty_list() {
+        let far_side = FarSide::default().with(
+            "/apis/bedrock.operator.slack.com/v1/namespaces/default/statefulsetrollouts",
+            &serde_json::json!({"items": []}),
+        );
+        let failure =
+            show(&far_side.session(), &flags(&[]), &mut Out::nowhere(), &noon()).await.unwrap_err();
+        assert_eq!(failure.exit(), Exit::Absent);
+        assert!(failure.to_string().contains("namespace default does not exist"), "{failure}");
+    }
 }

@@ -16,7 +16,7 @@ mod resume;
 mod retry;
 mod status;
 mod undo;
-pub mod verdict;
+pub(crate) mod verdict;
 
 use clap::{Parser, Subcommand};
 
@@ -27,7 +27,7 @@ use crate::out::Out;
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = TABLE, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct Line {
+pub(crate) struct Line {
     #[command(subcommand)]
     command: Command,
 }
@@ -53,7 +53,7 @@ enum Command {
 
 impl Line {
     /// Runs the command to its end.
-    pub async fn run(self, out: &mut Out) -> Outcome {
+    pub(crate) async fn run(self, out: &mut Out) -> Outcome {
         match self.command {
             Command::Get(flags) => get::run(&flags, out).await,
             Command::List(flags) => list::run(&flags, out).await,
@@ -83,5 +83,67 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Line::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_text_is_as_it_was_read_last() {
+        let mut command = Line::command().term_width(100);
+        command.build();
+        let mut text = command.render_long_help().to_string();
+        let names: Vec<String> =
+            command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+        // The operator's flags have a test of their own, beside their page in the docs.
+        for name in names.iter().filter(|name| *name != "operator") {
+            let one = command.find_subcommand_mut(name).unwrap();
+            let help = one.clone().term_width(100).render_help();
+            text.push_str(&format!("\n---- sluice {name}\n{help}"));
+        }
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn every_command_but_the_operator_writes_json() {
+        for command in Line::command().get_subcommands().filter(|one| one.get_name() != "operator")
+        {
+            let output = command.get_arguments().find(|flag| flag.get_id() == "output").unwrap();
+            let values = output.get_possible_values();
+            assert!(
+                values.iter().any(|value| value.get_name() == "json"),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn arguments_are_read_or_refused_with_code_2() {
+        fn check(arguments: &str, expect: Option<i32>) {
+            let line = std::iter::once("sluice").chain(arguments.split_whitespace());
+            let refused = Line::try_parse_from(line).err().map(|error| error.exit_code());
+            assert_eq!(refused, expect, "{arguments}");
+        }
+        check("get tester -n default -o wide -w", None);
+        check("list -A", None);
+        check("status tester --for=done --for=percent=25 --timeout 10m", None);
+        check("undo ssr/tester --to-revision=3", None);
+        check("lint -f a.yaml b.yaml", None);
+        check("plan -f a.yaml", None);
+        check("cluster --nodes 5 --start-up 10s --listen 127.0.0.1:6443", None);
+        check("demo --once", None);
+        check("--help", Some(0));
+        check("--version", Some(0));
+        check("", Some(2));
+        check("promote tester", Some(2));
+        check("get", Some(2));
+        check("get Bad_Name", Some(2));
+        check("get tester -o xml", Some(2));
+        check("status tester --for=ready", Some(2));
+        check("status tester --timeout=5", Some(2));
+        check("status tester --keep-waiting --blocked-after=1s", Some(2));
+        check("plan", Some(2));
+        check("plan tester -f a.yaml", Some(2));
+        check("lint", Some(2));
+        check("cluster --listen 0.0.0.0:6443", Some(2));
+        check("cluster --nodes 0", Some(2));
     }
 }

@@ -5,13 +5,13 @@ use crate::exit::{Exit, Failure, Outcome};
 /// Run the operator against a cluster
 #[derive(clap::Args, Debug)]
 #[group(skip)]
-pub struct Flags {
+pub(crate) struct Flags {
     #[command(flatten)]
     flags: operator::Flags,
 }
 
 /// Runs it until SIGTERM or SIGINT.
-pub async fn run(flags: Flags) -> Outcome {
+pub(crate) async fn run(flags: Flags) -> Outcome {
     operator::logs::start(&flags.flags);
     let shutdown = operator::signals::shutdown()?;
     match operator::run(flags.flags, shutdown).await {

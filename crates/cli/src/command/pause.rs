@@ -9,13 +9,13 @@ use crate::out::Out;
 /// Hold a rollout where it is
 #[derive(clap::Args, Debug)]
 #[group(skip)]
-pub struct Flags {
+pub(crate) struct Flags {
     #[command(flatten)]
     change: change::Flags,
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let flags = &flags.change;
     let session = flags.connection.open().await?;
     change::make(&session, flags, "pause", out, |rollout| {

@@ -21,7 +21,7 @@ use crate::show::table::{Cell, columns, pairs, toned};
 
 /// Show what a rollout would do from here, and do nothing
 #[derive(clap::Args, Debug)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// A rollout in the cluster
     #[arg(value_name = "NAME", value_parser = crate::name::object, required_unless_present = "filename")]
     name: Option<String>,
@@ -88,7 +88,7 @@ struct Held {
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let mut session = flags.connection.open().await?;
     let object = match (&flags.name, &flags.filename) {
         // Everything is read once here for the sake of clear failures.
@@ -316,4 +316,45 @@ fn words(plan: &Planned, paint: Paint) -> String {
         text.push_str(&columns(paint, &["#", "POD", "GROUP", "REVISION", "NOTE"], &rows));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_names_the_pods_in_order_with_group_budget_and_guard() {
+        let step = |ordinal: u32, unready| Step {
+            pod: format!("tester-{ordinal}"),
+            revision: "tester-aaa".to_owned(),
+            unready,
+        };
+        let plan = Planned {
+            namespace: "default".to_owned(),
+            name: "tester".to_owned(),
+            statefulset: "tester".to_owned(),
+            applies: true,
+            percent: 50,
+            replicas: 10,
+            target: 5,
+            order: vec![
+                step(3, true),
+                step(9, false),
+                step(8, false),
+                step(7, false),
+                step(6, false),
+            ],
+            at_once: 2,
+            now: 1,
+            pace: "PodDisruptionBudget tester (maxUnavailable: 2): 2 at a time".to_owned(),
+            guard: "OnDelete: a lost Pod comes back at the new revision".to_owned(),
+            hold: Some(Held {
+                reason: "BudgetExhausted".to_owned(),
+                message: "the budget has no room".to_owned(),
+                blocks: true,
+            }),
+            ..Planned::default()
+        };
+        insta::assert_snapshot!(words(&plan, Paint { on: false }));
+    }
 }

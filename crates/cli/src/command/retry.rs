@@ -11,13 +11,13 @@ use crate::out::Out;
 /// Start a rollout again, after a failure or a leak, with a new rolloutIdentity
 #[derive(clap::Args, Debug)]
 #[group(skip)]
-pub struct Flags {
+pub(crate) struct Flags {
     #[command(flatten)]
     change: change::Flags,
 }
 
 /// Runs it.
-pub async fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let flags = &flags.change;
     let session = flags.connection.open().await?;
     // The one source of randomness that the standard library has, seeded by the system.

@@ -10,7 +10,7 @@ use crate::show::view::{Summary, condition};
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goal {
+pub(crate) enum Goal {
     /// What the rollout asks for is reached.
     Done,
     /// It stands still.
@@ -39,7 +39,7 @@ impl FromStr for Goal {
 
 /// Where it stands with regard to what is waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// There.
     Reached(String),
     /// Will not get there: given up.
@@ -65,7 +65,7 @@ const LASTING: [&str; 6] = [
 ];
 
 /// Judges. A status of an older generation or of another rolloutIdentity says nothing.
-pub fn judge(rollout: &StatefulsetRollout, goals: &[Goal]) -> Verdict {
+pub(crate) fn judge(rollout: &StatefulsetRollout, goals: &[Goal]) -> Verdict {
     let all = Summary::of(rollout);
     let Some(status) = rollout.status.as_ref().filter(|_| all.current) else {
         return Verdict::Waiting(format!(

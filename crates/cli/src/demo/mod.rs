@@ -4,5 +4,5 @@ mod operator;
 mod script;
 mod view;
 
-pub use operator::operator;
-pub use script::{NAME, install, play};
+pub(crate) use operator::operator;
+pub(crate) use script::{NAME, install, play};

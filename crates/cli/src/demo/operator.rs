@@ -15,7 +15,7 @@ struct Line {
 }
 
 /// Runs until `shutdown` resolves. Each flag is given that the environment could set otherwise.
-pub async fn operator(
+pub(crate) async fn operator(
     kubeconfig: &Path,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use crate::out::Out;
 use crate::session::Session;
 
 /// The rollout of the demo.
-pub const NAME: &str = "bedrock-tester-sts-dev";
+pub(crate) const NAME: &str = "bedrock-tester-sts-dev";
 
 const MANIFEST: &str = include_str!("bedrock-tester.yaml");
 
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const EVERY: Duration = Duration::from_millis(250);
 
 /// Makes the kinds known that the operator serves.
-pub async fn install(session: &Session) -> Result<(), Failure> {
+pub(crate) async fn install(session: &Session) -> Result<(), Failure> {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     for crd in api::crds() {
         let name = crd.metadata.name.clone().unwrap_or_default();
@@ -47,7 +47,7 @@ pub async fn install(session: &Session) -> Result<(), Failure> {
 }
 
 /// Plays all steps; the last of them ends with every Pod at v2.
-pub async fn play(session: &Session, out: &mut Out, clock: &Clock) -> Outcome {
+pub(crate) async fn play(session: &Session, out: &mut Out, clock: &Clock) -> Outcome {
     let mut stage = Stage::new(clock.now());
     stage.step(out, "1/3  deploy v1: 20 Pods")?;
     apply(session).await?;

@@ -15,7 +15,7 @@ use crate::show::tree::budget_words;
 use crate::show::view::{RevisionView, View};
 
 /// What is shown, step by step.
-pub struct Stage {
+pub(crate) struct Stage {
     began: Timestamp,
     title: String,
     screen: Screen,
@@ -24,12 +24,12 @@ pub struct Stage {
 
 impl Stage {
     /// The curtain.
-    pub fn new(began: Timestamp) -> Self {
+    pub(crate) fn new(began: Timestamp) -> Self {
         Self { began, title: String::new(), screen: Screen::default(), last: String::new() }
     }
 
     /// A new step: what was drawn for the last one stays.
-    pub fn step(&mut self, out: &mut Out, title: &str) -> io::Result<()> {
+    pub(crate) fn step(&mut self, out: &mut Out, title: &str) -> io::Result<()> {
         title.clone_into(&mut self.title);
         self.screen = Screen::default();
         self.last.clear();
@@ -38,7 +38,7 @@ impl Stage {
     }
 
     /// The rollout as it is now.
-    pub fn show(&mut self, out: &mut Out, facts: &Facts, now: Timestamp) -> io::Result<()> {
+    pub(crate) fn show(&mut self, out: &mut Out, facts: &Facts, now: Timestamp) -> io::Result<()> {
         let view = View::of(facts);
         if out.is_terminal() {
             let text = picture(&view, out.paint(), size().0);
@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// The end of a step, where it is not that all is well.
-    pub fn settle(&mut self, out: &mut Out, facts: &Facts, exit: Exit) -> io::Result<()> {
+    pub(crate) fn settle(&mut self, out: &mut Out, facts: &Facts, exit: Exit) -> io::Result<()> {
         if exit == Exit::Done {
             return Ok(());
         }

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 
 /// `5s`, `3m10s`, `4h5m`, `2d3h`, `12d`; nothing below zero.
-pub fn age(since: Timestamp, now: Timestamp) -> String {
+pub(crate) fn age(since: Timestamp, now: Timestamp) -> String {
     span(now.duration_since(since).as_secs())
 }
 
 /// A number of seconds in the same words.
-pub fn span(seconds: i64) -> String {
+pub(crate) fn span(seconds: i64) -> String {
     let seconds = seconds.max(0);
     let two = |large: i64, a: &str, small: i64, b: &str| {
         if small == 0 { format!("{large}{a}") } else { format!("{large}{a}{small}{b}") }

@@ -4,7 +4,7 @@ use super::paint::{Paint, Tone};
 use super::view::View;
 
 /// What the characters mean.
-pub fn legend(paint: Paint) -> String {
+pub(crate) fn legend(paint: Paint) -> String {
     let part = |tone, text: &str| paint.text(tone, text);
     format!(
         "{} updated   {} updated, coming up   {} old   {} old, not ready   {} going   {} in trouble",
@@ -19,7 +19,7 @@ pub fn legend(paint: Paint) -> String {
 
 /// The Pods by ordinal, ten to a group, at most `width` characters a line. Where a Pod is missing
 /// stands a dot.
-pub fn grid(view: &View, paint: Paint, width: usize) -> String {
+pub(crate) fn grid(view: &View, paint: Paint, width: usize) -> String {
     let pods = view.pods();
     let groups = (width.max(12) / 11).clamp(1, 10);
     let first = pods.first().map_or(0, |(pod, _)| super::view::ordinal(&pod.name));
@@ -52,7 +52,7 @@ pub fn grid(view: &View, paint: Paint, width: usize) -> String {
 }
 
 /// A bar of what is done: `[#####>....|.........]`, with a mark at the target.
-pub fn bar(view: &View, paint: Paint, width: usize) -> String {
+pub(crate) fn bar(view: &View, paint: Paint, width: usize) -> String {
     let all = &view.summary;
     let share = |part: i64| {
         let replicas = usize::try_from(all.replicas.max(1)).unwrap_or(1);

@@ -4,7 +4,7 @@ use super::paint::{Paint, phase};
 use super::view::Summary;
 
 /// `RolloutInProgress  25%  3 updated (target 5) of 20; … — moving 2 Pods`.
-pub fn line(all: &Summary, paint: Paint) -> String {
+pub(crate) fn line(all: &Summary, paint: Paint) -> String {
     let (mark, tone) = phase(&all.phase);
     let reason = match (&all.blocked, all.reason.is_empty()) {
         (_, false) => format!(" — {}", all.reason),

@@ -1,9 +1,9 @@
 //! What commands show, as pure functions from values to text.
 
-pub mod age;
-pub mod grid;
-pub mod line;
-pub mod paint;
-pub mod table;
-pub mod tree;
-pub mod view;
+pub(crate) mod age;
+pub(crate) mod grid;
+pub(crate) mod line;
+pub(crate) mod paint;
+pub(crate) mod table;
+pub(crate) mod tree;
+pub(crate) mod view;

@@ -2,13 +2,13 @@
 
 /// Whether colours are on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Paint {
-    pub on: bool,
+pub(crate) struct Paint {
+    pub(crate) on: bool,
 }
 
 /// What a piece of text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     /// Nothing in particular.
     #[default]
     Plain,
@@ -26,7 +26,7 @@ pub enum Tone {
 
 impl Paint {
     /// The text in the colour of its tone.
-    pub fn text(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn text(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Plain => return text.to_owned(),
             Tone::Good => "32",
@@ -44,7 +44,7 @@ impl Paint {
 }
 
 /// Mark and tone of a phase by its name in `status.phase`.
-pub fn phase(name: &str) -> (&'static str, Tone) {
+pub(crate) fn phase(name: &str) -> (&'static str, Tone) {
     match name {
         "RolloutDone" => ("✔", Tone::Good),
         "RolloutFailed" => ("✖", Tone::Bad),

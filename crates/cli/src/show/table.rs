@@ -4,7 +4,7 @@ use super::paint::{Paint, Tone};
 
 /// A piece of text with its tone.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     text: String,
     tone: Tone,
 }
@@ -22,12 +22,12 @@ impl From<String> for Cell {
 }
 
 /// A cell with a tone.
-pub fn toned(tone: Tone, text: impl Into<String>) -> Cell {
+pub(crate) fn toned(tone: Tone, text: impl Into<String>) -> Cell {
     Cell { text: text.into(), tone }
 }
 
 /// Lines of columns with a heading; no trailing blanks.
-pub fn columns(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
+pub(crate) fn columns(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
     let heading: Vec<Cell> = heading.iter().map(|text| toned(Tone::Strong, *text)).collect();
     let rows: Vec<&Vec<Cell>> = std::iter::once(&heading).chain(rows).collect();
     let width = |index: usize| {
@@ -51,7 +51,7 @@ pub fn columns(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
 }
 
 /// Lines of `Key:  value`, all values at one column; entries without a value are left out.
-pub fn pairs(paint: Paint, pairs: &[(&str, Cell)]) -> String {
+pub(crate) fn pairs(paint: Paint, pairs: &[(&str, Cell)]) -> String {
     let shown = || pairs.iter().filter(|(_, value)| !value.text.is_empty());
     let width = shown().map(|(key, _)| key.chars().count()).max().unwrap_or(0) + 3;
     let mut text = String::new();

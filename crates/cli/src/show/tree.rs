@@ -8,7 +8,7 @@ use super::table::{Cell, columns, pairs, toned};
 use super::view::{BudgetView, PodView, RevisionView, Summary, View};
 
 /// The whole picture.
-pub fn tree(view: &View, paint: Paint, now: Timestamp, wide: bool) -> String {
+pub(crate) fn tree(view: &View, paint: Paint, now: Timestamp, wide: bool) -> String {
     let mut text = header(view, paint, now);
     let mut rows = vec![root(&view.summary, now)];
     if let Some(set) = &view.statefulset {
@@ -30,7 +30,7 @@ pub fn tree(view: &View, paint: Paint, now: Timestamp, wide: bool) -> String {
 }
 
 /// The lines above the tree.
-pub fn header(view: &View, paint: Paint, now: Timestamp) -> String {
+pub(crate) fn header(view: &View, paint: Paint, now: Timestamp) -> String {
     let all = &view.summary;
     let (mark, tone) = phase(&all.phase);
     let state = if all.current {
@@ -76,7 +76,7 @@ pub fn header(view: &View, paint: Paint, now: Timestamp) -> String {
 }
 
 /// `5 updated of 5 to be, 20 in all; 18 ready, 18 available`.
-pub fn counts(all: &Summary) -> String {
+pub(crate) fn counts(all: &Summary) -> String {
     let leaked = match all.leaked_replicas {
         0 => String::new(),
         leaked => format!(", {leaked} leaked"),
@@ -92,7 +92,7 @@ pub fn counts(all: &Summary) -> String {
 }
 
 /// What a budget allows now.
-pub fn budget_words(budget: &BudgetView) -> String {
+pub(crate) fn budget_words(budget: &BudgetView) -> String {
     format!(
         "{} ({}): {} may go now; {} healthy of {}, at least {} must be",
         budget.name,
@@ -162,7 +162,7 @@ fn pod_row(pod: &PodView, lead: &str, now: Timestamp) -> Vec<Cell> {
 }
 
 /// Mark and tone of a Pod.
-pub fn mark(pod: &PodView) -> (&'static str, Tone) {
+pub(crate) fn mark(pod: &PodView) -> (&'static str, Tone) {
     match pod.state.as_str() {
         "Ready" => ("✔", Tone::Good),
         "Starting" | "Pending" | "Terminating" => ("◌", Tone::Busy),

@@ -13,103 +13,103 @@ use crate::facts::{Facts, Revision};
 /// A rollout, by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
-    pub namespace: String,
-    pub name: String,
+pub(crate) struct Summary {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
     /// Name in `status.phase`; `RolloutPending` before anybody has looked at it.
-    pub phase: String,
+    pub(crate) phase: String,
     /// A sentence.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Whether the status speaks of what is asked for now.
-    pub current: bool,
-    pub percent: i64,
-    pub paused: bool,
-    pub replicas: i64,
-    pub target_replicas: i64,
-    pub updated_replicas: i64,
-    pub ready_replicas: i64,
-    pub available_replicas: i64,
-    pub leaked_replicas: i64,
-    pub version: String,
-    pub rollout_identity: String,
-    pub generation: i64,
-    pub observed_generation: i64,
+    pub(crate) current: bool,
+    pub(crate) percent: i64,
+    pub(crate) paused: bool,
+    pub(crate) replicas: i64,
+    pub(crate) target_replicas: i64,
+    pub(crate) updated_replicas: i64,
+    pub(crate) ready_replicas: i64,
+    pub(crate) available_replicas: i64,
+    pub(crate) leaked_replicas: i64,
+    pub(crate) version: String,
+    pub(crate) rollout_identity: String,
+    pub(crate) generation: i64,
+    pub(crate) observed_generation: i64,
     /// Why it cannot go on by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocked: Option<Blocked>,
-    pub created: Option<Timestamp>,
+    pub(crate) blocked: Option<Blocked>,
+    pub(crate) created: Option<Timestamp>,
 }
 
 /// What blocks a rollout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Blocked {
+pub(crate) struct Blocked {
     /// One word; what it means and what to do is in `docs/operations.md`.
-    pub reason: String,
-    pub message: String,
+    pub(crate) reason: String,
+    pub(crate) message: String,
 }
 
 /// A rollout with everything around it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct View {
+pub(crate) struct View {
     #[serde(flatten)]
-    pub summary: Summary,
-    pub version_leak: String,
+    pub(crate) summary: Summary,
+    pub(crate) version_leak: String,
     /// Name of the StatefulSet; absent while there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub statefulset: Option<String>,
-    pub budgets: Vec<BudgetView>,
+    pub(crate) statefulset: Option<String>,
+    pub(crate) budgets: Vec<BudgetView>,
     /// Newest first; those that nobody runs any more are left out, but for the update revision.
-    pub revisions: Vec<RevisionView>,
+    pub(crate) revisions: Vec<RevisionView>,
 }
 
 /// A disruption budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BudgetView {
-    pub name: String,
+pub(crate) struct BudgetView {
+    pub(crate) name: String,
     /// As its author wrote it: `maxUnavailable: 30%`.
-    pub limit: String,
-    pub disruptions_allowed: u32,
-    pub current_healthy: u32,
-    pub desired_healthy: u32,
-    pub expected_pods: u32,
+    pub(crate) limit: String,
+    pub(crate) disruptions_allowed: u32,
+    pub(crate) current_healthy: u32,
+    pub(crate) desired_healthy: u32,
+    pub(crate) expected_pods: u32,
 }
 
 /// A revision with the Pods that run it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RevisionView {
-    pub name: String,
+pub(crate) struct RevisionView {
+    pub(crate) name: String,
     /// 0 when the ControllerRevision is gone.
-    pub number: i64,
-    pub version: String,
-    pub image: String,
+    pub(crate) number: i64,
+    pub(crate) version: String,
+    pub(crate) image: String,
     /// `update`, `stable`, both, or neither.
-    pub roles: Vec<&'static str>,
-    pub created: Option<Timestamp>,
-    pub pods: Vec<PodView>,
+    pub(crate) roles: Vec<&'static str>,
+    pub(crate) created: Option<Timestamp>,
+    pub(crate) pods: Vec<PodView>,
 }
 
 /// A Pod.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PodView {
-    pub name: String,
-    pub uid: String,
+pub(crate) struct PodView {
+    pub(crate) name: String,
+    pub(crate) uid: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
-    pub ready: bool,
+    pub(crate) node: Option<String>,
+    pub(crate) ready: bool,
     /// `Ready`, `Starting`, `Pending`, `Terminating`, or what keeps it from coming up.
-    pub state: String,
+    pub(crate) state: String,
     /// The message that goes with the trouble.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    pub leaked: bool,
-    pub created: Timestamp,
+    pub(crate) message: String,
+    pub(crate) leaked: bool,
+    pub(crate) created: Timestamp,
 }
 
 impl Summary {
     /// What the rollout itself says.
-    pub fn of(rollout: &StatefulsetRollout) -> Self {
+    pub(crate) fn of(rollout: &StatefulsetRollout) -> Self {
         let meta = &rollout.metadata;
         let fallback = StatefulsetRolloutStatus::default();
         let status = rollout.status.as_ref().unwrap_or(&fallback);
@@ -144,13 +144,13 @@ impl Summary {
 }
 
 /// A condition of a rollout by its type.
-pub fn condition<'a>(rollout: &'a StatefulsetRollout, kind: &str) -> Option<&'a Condition> {
+pub(crate) fn condition<'a>(rollout: &'a StatefulsetRollout, kind: &str) -> Option<&'a Condition> {
     rollout.status.as_ref()?.conditions.iter().find(|condition| condition.type_ == kind)
 }
 
 impl View {
     /// All of it.
-    pub fn of(facts: &Facts) -> Self {
+    pub(crate) fn of(facts: &Facts) -> Self {
         Self {
             summary: Summary::of(&facts.rollout),
             version_leak: format!("{:?}", facts.rollout.spec.version_leak.unwrap_or_default()),
@@ -161,7 +161,7 @@ impl View {
     }
 
     /// All Pods by ordinal, each with whether it runs the update revision.
-    pub fn pods(&self) -> Vec<(&PodView, bool)> {
+    pub(crate) fn pods(&self) -> Vec<(&PodView, bool)> {
         let of = |revision: &'_ RevisionView| revision.roles.contains(&"update");
         let mut pods: Vec<(&PodView, bool)> = self
             .revisions
@@ -174,7 +174,7 @@ impl View {
 }
 
 /// The number at the end of a Pod's name.
-pub fn ordinal(name: &str) -> u32 {
+pub(crate) fn ordinal(name: &str) -> u32 {
     name.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 

@@ -1,0 +1,59 @@
+//! The binary as others start it: exit codes, streams, and the demo from start to end.
+
+use std::process::{Command, Output, Stdio};
+
+fn sluice(arguments: &[&str]) -> Command {
+    let folder = std::env::temp_dir();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    for name in ["KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn check(arguments: &[&str], code: i32, says: &str) {
+    let Output { status, stdout, stderr } = sluice(arguments).output().expect("the binary starts");
+    let all = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert_eq!(status.code(), Some(code), "{arguments:?}: {all}");
+    assert!(all.contains(says), "{arguments:?} says {all}");
+}
+
+#[test]
+fn each_end_has_its_exit_code_and_says_why() {
+    check(&["--help"], 0, "5  not found or forbidden");
+    check(&["crds"], 0, "kind: CustomResourceDefinition");
+    check(&["get"], 2, "<NAME>");
+    check(&["get", "a", "--kubeconfig", "/nowhere/config"], 1, "kubeconfig /nowhere/config");
+    check(&["lint", "-f", "/nowhere/a.yaml"], 5, "cannot read /nowhere/a.yaml");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let mut child =
+        sluice(&["crds"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+#[test]
+fn the_demo_ends_with_every_pod_at_the_second_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = sluice(&["demo", "--once", "--start-up=100ms", "-o", "json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (text, errors) = (String::from_utf8(ended.stdout).unwrap(), ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&errors));
+    let view: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(view["phase"], "RolloutDone");
+    let revisions = view["revisions"].as_array().unwrap();
+    assert_eq!(revisions.len(), 1, "{text}");
+    assert_eq!(
+        (&revisions[0]["version"], revisions[0]["pods"].as_array().unwrap().len()),
+        (&"v2".into(), 20)
+    );
+    assert!(!folder.path().join("sluice.kubeconfig").exists(), "it leads nowhere any more");
+}
