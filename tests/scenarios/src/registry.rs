@@ -5,6 +5,16 @@
 macro_rules! with_scenarios {
     ($callback:ident) => {
         $callback! {
+            published {
+                the_published_example_is_rolled_out,
+                the_namespace_may_be_written_out,
+                what_is_left_out_has_the_published_default,
+                labels_and_annotations_of_the_set_are_applied,
+                what_is_no_longer_asked_for_goes,
+                the_definition_fits_into_an_annotation,
+                patches_by_kubectl_work,
+                a_replaced_object_works_and_a_stale_one_is_a_conflict,
+            }
             target {
                 percent_50_of_4_moves_exactly_2,
                 a_percentage_rounds_up_and_leaves_at_least_one_pod,
@@ -15,6 +25,7 @@ macro_rules! with_scenarios {
                 a_later_template_supersedes_the_one_before,
                 the_target_is_never_passed_on_the_way,
                 a_new_set_comes_up_whole_at_any_percentage,
+                a_template_taken_back_before_it_moved_a_pod_moves_none,
             }
             order {
                 the_highest_ordinal_goes_first,
@@ -63,6 +74,9 @@ macro_rules! with_scenarios {
                 crashing_pods_that_use_up_the_budget_take_the_fix,
                 a_pod_that_does_not_go_is_named_and_not_forced,
                 a_failed_rollout_leaves_the_template_that_was_asked_for,
+                a_change_of_percent_starts_a_failed_rollout_again,
+                a_finished_rollout_stays_done_when_a_pod_is_lost,
+                an_ordered_rollout_recovers_when_all_pods_are_lost,
             }
             rollback {
                 a_rollback_moves_only_what_had_moved,
@@ -80,6 +94,7 @@ macro_rules! with_scenarios {
                 the_scale_subresource_scales_the_set,
                 a_set_at_zero_replicas_is_done_and_comes_up_new,
                 scaling_up_in_mid_rollout_keeps_the_budget,
+                replicas_that_are_asked_for_are_put_back,
             }
             adoption {
                 a_set_that_exists_is_adopted_without_a_restart,
@@ -123,6 +138,8 @@ macro_rules! with_scenarios {
                 a_hold_respects_where_ordinals_start,
                 a_hold_works_under_ordered_ready,
                 a_restart_by_kubectl_waits_behind_the_hold,
+                an_adopted_rolling_set_can_be_held,
+                the_interval_spaces_pods_out_under_a_hold,
             }
             identity {
                 a_new_identity_with_nothing_to_do_moves_no_pod,

@@ -214,6 +214,59 @@ async fn a_refused_write_says_whether_the_rollout_has_to_change() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_immutable_change_is_named_when_the_server_does_not() {
+    let live = json!({"metadata": {"name": "web"}, "spec": {"serviceName": "other"}});
+    let refusal = Reply::failure(422, "updates to statefulset spec for other fields are forbidden");
+    let mut objects = usual();
+    objects[0].1["spec"]["statefulset"]["spec"]["serviceName"] = json!("web");
+    let mut replies: VecDeque<Reply> = [refusal, Reply::ok(live)].into();
+    let played =
+        Played::start(objects, move |_| replies.pop_front().unwrap_or(Reply::Silence)).await;
+    let seen = played.look("web").unwrap();
+    let action = Action::Apply { strategy: Strategy::OnDelete };
+    let report = act(&played.hands, &seen, &action, &|| GoOn::Yes).await;
+    let message = report.apply_refused.unwrap().message;
+    assert!(message.contains("spec.statefulset.spec.serviceName differs"), "{message}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn replicas_that_are_no_longer_asked_for_are_handed_over_before_the_apply() {
+    /// What is asked of the server when the manager of `replicas` is this one.
+    async fn check(manager: &str, expect: &[&str]) {
+        let live = json!({
+            "metadata": {"name": "web", "uid": "uid-of-set", "resourceVersion": "40",
+                "managedFields": [{"manager": manager, "operation": "Apply",
+                    "fieldsV1": {"f:spec": {"f:replicas": {}}}}]},
+            "spec": {"replicas": 7},
+        });
+        let mut objects = usual();
+        let asked = objects[0].1["spec"]["statefulset"]["spec"].as_object_mut().unwrap();
+        asked.remove("replicas");
+        let played = Played::start(objects, move |asked| match asked.line.starts_with("GET ") {
+            true => Reply::ok(live.clone()),
+            false => Reply::ok(json!({"metadata": {"generation": 9}})),
+        })
+        .await;
+        let seen = played.look("web").unwrap();
+        let action = Action::Apply { strategy: Strategy::OnDelete };
+        let report = act(&played.hands, &seen, &action, &|| GoOn::Yes).await;
+        assert_eq!(report.applied.unwrap().generation, 9);
+        let asked = played.far.take();
+        let path = "/apis/apps/v1/namespaces/exch/statefulsets/web";
+        let lines: Vec<String> = asked.iter().map(|asked| asked.line.replace(path, "")).collect();
+        assert_eq!(lines, expect);
+        for handed in asked.iter().filter(|asked| asked.line.contains("sluice-replicas")) {
+            assert_eq!(handed.body["spec"], json!({"replicas": 7}));
+            assert_eq!(handed.body["metadata"]["resourceVersion"], "40");
+        }
+    }
+    let apply = "PATCH ?fieldManager=sluice&force=true";
+    let hand_over = "PATCH ?fieldManager=sluice-replicas&force=true";
+    check("sluice", &["GET ", hand_over, apply]).await;
+    check("autoscaler", &["GET ", apply]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_write_of_which_nobody_knows_is_no_refusal() {
     for reply in [Reply::failure(409, "uid mismatch"), Reply::failure(500, "etcd"), Reply::Silence]
     {

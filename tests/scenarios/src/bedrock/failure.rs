@@ -161,3 +161,39 @@ pub(crate) async fn a_failed_rollout_leaves_the_template_that_was_asked_for(env:
     let rollout = env.get(ROLLOUTS, "web").await?;
     same("statefulsetSpecCurrent", &rollout["status"]["statefulsetSpecCurrent"], true)
 }
+
+/// "A change of `percent` … begins a new rollout", from `RolloutFailed` as well.
+pub(crate) async fn a_change_of_percent_starts_a_failed_rollout_again(env: Env) -> Outcome {
+    let mut web = env.deploy(rollout("web").replicas(4).deadline(15)).await?;
+    web.change(|r| r.percent(25).image("app:v2").pods_take("startup", "40s")).await?;
+    web.failed().await?;
+    web.until_running("app:v2", 1).await?;
+    web.change(|r| r.deadline(120).percent(50)).await?;
+    web.done().await?;
+    same("Pods at the new version", web.running("app:v2").await?.len(), 2)
+}
+
+/// "The last two are final": a Pod that is lost later is the StatefulSet's own affair.
+pub(crate) async fn a_finished_rollout_stays_done_when_a_pod_is_lost(env: Env) -> Outcome {
+    let web = env.deploy(rollout("web").replicas(2)).await?;
+    env.lose("web-0").await?;
+    env.stays(Duration::from_secs(20), "done", || async {
+        Ok(phase(&web.stored().await?) == DONE)
+    })
+    .await?;
+    web.done().await?;
+    Ok(())
+}
+
+/// Several Pods are lost at once in the middle of an OrderedReady rollout; it gets there. (bug
+/// report: OrderedReady, serial recovery or deadlock)
+pub(crate) async fn an_ordered_rollout_recovers_when_all_pods_are_lost(env: Env) -> Outcome {
+    let mut web = env.deploy(rollout("web").replicas(4).ordered()).await?;
+    web.change(|r| r.image("app:v2")).await?;
+    web.until_running("app:v2", 1).await?;
+    for pod in web.pods().await? {
+        env.delete(crate::env::PODS, &pod.name).await?;
+    }
+    web.done().await?;
+    same("Pods at the new version", web.running("app:v2").await?.len(), 4)
+}

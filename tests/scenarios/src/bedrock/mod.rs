@@ -1,5 +1,6 @@
 //! Scenarios of `StatefulsetRollout`, one file a theme.
 
+pub(crate) mod published;
 pub(crate) mod target;
 pub(crate) mod order;
 pub(crate) mod budget;

@@ -205,3 +205,34 @@ pub(crate) async fn a_restart_by_kubectl_waits_behind_the_hold(env: Env) -> Outc
     web.only_moved(&before, &["web-1", "web-2", "web-3", "web-4", "web-5"]).await?;
     same("fewest healthy Pods", diary.read().await?.fewest_healthy(), 4)
 }
+
+/// A set that ran under RollingUpdate is adopted without a restart and held from its first template
+/// on.
+pub(crate) async fn an_adopted_rolling_set_can_be_held(env: Env) -> Outcome {
+    env.create(SETS, &crate::kit::set("web")).await?;
+    let four = |s: &Value| s["status"]["readyReplicas"] == 4;
+    env.until(SETS, "web", env.limit(90), "four Pods", four).await?;
+    let before = crate::kit::pods(&env, "web").await?;
+    let held = rollout("web").leak("Prevent").percent(25).image("app:v2");
+    let web = env.begin(held).await?;
+    web.done().await?;
+    web.rests(20).await?;
+    web.only_moved(&before, &["web-3"]).await?;
+    same("web-0", env.lose("web-0").await?.image.as_str(), "app:v1")
+}
+
+/// The interval spaces Pods out under a hold as well.
+pub(crate) async fn the_interval_spaces_pods_out_under_a_hold(env: Env) -> Outcome {
+    let mut web = held(&env, 3).await?;
+    let diary = web.diary().await?;
+    web.change(|r| r.interval(20).image("app:v2")).await?;
+    web.done().await?;
+    let departures = diary.read().await?.departures();
+    same("Pods that went", departures.len(), 3)?;
+    for pair in departures.windows(2) {
+        let apart = pair[1].at - pair[0].at;
+        let enough = apart >= std::time::Duration::from_secs(19);
+        ensure(enough, || format!("only {apart:?} apart: {pair:?}"))?;
+    }
+    Ok(())
+}

@@ -121,3 +121,14 @@ async fn scale_set(env: &Env, replicas: u32) -> Outcome {
     env.until(SETS, "web", env.limit(90), "scaled", there).await?;
     Ok(())
 }
+
+/// `replicas` that are asked for are put back when somebody scales the set itself.
+pub(crate) async fn replicas_that_are_asked_for_are_put_back(env: Env) -> Outcome {
+    let web = env.deploy(rollout("web").replicas(3)).await?;
+    let before = web.pods().await?;
+    env.patch_sub(SETS, "web", "scale", MERGE, &json!({"spec": {"replicas": 5}})).await?;
+    let back = |s: &Value| s["spec"]["replicas"] == 3 && s["status"]["replicas"] == 3;
+    env.until(SETS, "web", env.limit(60), "three again", back).await?;
+    web.done().await?;
+    web.only_moved(&before, &[]).await
+}

@@ -131,3 +131,15 @@ pub(crate) async fn a_new_set_comes_up_whole_at_any_percentage(env: Env) -> Outc
     same("readyReplicas", &done["status"]["readyReplicas"], 3)?;
     ensure(condition(&done, "Leaked").is_none(), || format!("a new set leaks: {done}"))
 }
+
+/// A template that is taken back before it moved a Pod moves none.
+pub(crate) async fn a_template_taken_back_before_it_moved_a_pod_moves_none(env: Env) -> Outcome {
+    let mut web = env.deploy(rollout("web").replicas(3)).await?;
+    let before = web.pods().await?;
+    web.change(|r| r.percent(0).image("app:v2")).await?;
+    web.done().await?;
+    web.change(|r| r.percent(100).image("app:v1")).await?;
+    web.done().await?;
+    web.rests(15).await?;
+    web.only_moved(&before, &[]).await
+}
