@@ -188,6 +188,13 @@ impl<'a> Account<'a> {
     }
 }
 
+/// Whether an eviction that was announced, and of which nothing was heard, may still take effect:
+/// after a while it would have been seen.
+pub(crate) fn may_take_effect(world: &World, now: Timestamp) -> bool {
+    let last = world.status.last_eviction.max(world.outcome.acted_at);
+    last.is_some_and(|at| now.duration_since(at) < world.settings.slow)
+}
+
 /// What every slot is looked at with.
 struct Look<'a> {
     world: &'a World,
@@ -220,6 +227,8 @@ fn slot<'a>(
         pod.deletion.is_none()
             && look.evicting.contains(&pod.uid)
             && !world.outcome.accepted.contains(&pod.uid)
+            && pod.revision != workload.update_revision
+            && may_take_effect(world, now)
     });
     let leaked = pod.is_some_and(|pod| leaked(&world.status, workload, pod, row, open));
     let leaked = leaked && !world.rollout.percent.is_all();

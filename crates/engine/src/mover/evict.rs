@@ -53,7 +53,7 @@ pub(super) struct Chosen {
 fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
     let mut chosen = Chosen { evict: Vec::new(), delete: Vec::new(), hold: None };
     let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
-    let mut announced = reserved(scene, order);
+    let mut announced = reserved(order);
     let (mut left, mut ready_room) = (left, None);
     for slot in order {
         let Some(pod) = slot.pod else { continue };
@@ -96,13 +96,7 @@ fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
 }
 
 /// How many places of the target are kept for Pods of which nobody knows whether they are going.
-/// After a while they would have been seen going.
-fn reserved(scene: &Scene<'_>, order: &[&Slot<'_>]) -> u32 {
-    let recent = scene
-        .world
-        .status
-        .last_eviction
-        .is_some_and(|at| scene.now.duration_since(at) < scene.world.settings.slow);
-    let announced = order.iter().filter(|slot| slot.announced && recent).count();
+fn reserved(order: &[&Slot<'_>]) -> u32 {
+    let announced = order.iter().filter(|slot| slot.announced).count();
     u32::try_from(announced).unwrap_or(u32::MAX)
 }

@@ -183,6 +183,10 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
 /// is held, and no longer use up the budget that all others wait for.
 fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
     let (mut evict, mut delete, mut held) = (Vec::new(), Vec::new(), None);
+    if scene.workload.current_revision == scene.workload.update_revision {
+        // They would come back updated, which is for the target to allow.
+        return (evict, delete, held);
+    }
     let below = scene.account.slots.iter().filter(|slot| is_unready(slot) && !slot.open);
     for pod in below.rev().filter_map(|slot| slot.pod) {
         if pod.revision == scene.workload.current_revision {

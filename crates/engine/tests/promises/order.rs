@@ -32,9 +32,30 @@ fn under_ordered_ready_the_lowest_broken_pod_goes_first_for_the_others_wait_for_
 }
 
 #[test]
-fn what_was_announced_before_a_crash_goes_before_anything_else() {
-    let fixture = world().budget(1).with(|world| world.status.evicting.push(uid(1, "v1")));
-    check(&fixture, "InProgress Evicting: evict 1");
+fn what_was_announced_before_a_crash_goes_before_other_ready_pods() {
+    let announced = |since| {
+        world().budget(1).with(|world| {
+            world.status.evicting.push(uid(1, "v1"));
+            world.status.last_eviction = Some(ago(since));
+        })
+    };
+    check(&announced(5), "InProgress Evicting: evict 1");
+    // By now it would have been seen going.
+    check(&announced(60), "InProgress Evicting: evict 3");
+}
+
+#[test]
+fn what_was_announced_keeps_its_place_in_the_target_but_not_the_first_place_in_the_line() {
+    // A ready Pod without room in the budget must not keep the broken ones from being replaced.
+    let stuck = |percent| {
+        world().percent(percent).budget(0).pending(0).with(|world| {
+            world.status.evicting.push(uid(1, "v1"));
+            world.status.last_eviction = Some(ago(5));
+        })
+    };
+    check(&stuck(100), "InProgress Evicting: evict 0");
+    // One of four: it may be the announced one, that nobody has seen going yet.
+    assert_eq!(stuck(25).decide().action, None);
 }
 
 #[test]

@@ -93,3 +93,27 @@ fn under_on_delete_the_same_loss_leaks_and_is_counted() {
     let revisions: Vec<&str> = revisions.iter().map(|(_, revision)| revision.as_str()).collect();
     assert_eq!(revisions, ["b", "a", "b", "b"]);
 }
+
+#[test]
+fn a_new_template_supersedes_a_broken_one_whose_pods_go_at_once() {
+    let make = Make { replicas: 6, max_unavailable: Some(3), ..Make::default() };
+    for asked in [IGNORE, PREVENT] {
+        let mut cluster = cluster(make, asked);
+        cluster.template("bad");
+        cluster.run(100, &mut judge);
+        assert_eq!((cluster.status.phase, cluster.at("bad")), (Some(Phase::Failed), 3));
+        cluster.template("b");
+        cluster.run(8, &mut judge);
+        assert_eq!(cluster.at("bad"), 0, "{:?}", cluster.revisions());
+        cluster.run(100, &mut judge);
+        assert_eq!((cluster.status.phase, cluster.at("b")), (Some(Phase::Done), 6));
+    }
+}
+
+#[test]
+fn a_rollback_of_a_held_set_replaces_broken_pods_within_its_target() {
+    let make = Make { start_up: 1, max_unavailable: Some(2), ..Make::default() };
+    let events = [Event::Percent(75), Event::Template("bad"), Event::Template("a")];
+    let end = ends_in(make, PREVENT, &events, Some((&[Crash::BeforeStatus], 1)));
+    assert_eq!(end.0, Some(Phase::Done));
+}

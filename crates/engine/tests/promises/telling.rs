@@ -22,6 +22,7 @@ fn uids_that_were_refused_or_are_gone_leave_the_status() {
     use engine::world::Refusal;
     let fixture = world().budget(0).with(|world| {
         world.status.evicting = vec![uid(2, "v1"), uid(3, "v1"), "long-gone".into()];
+        world.status.last_eviction = Some(ago(5));
         world.outcome.refused.insert(uid(3, "v1"), Refusal::Budget("no room".into()));
     });
     assert_eq!(fixture.decide().status.evicting, [uid(2, "v1")]);

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::spec::applied;
-use crate::account::Account;
+use crate::account::{Account, may_take_effect};
 use crate::decision::Action;
 use crate::front::report::rows;
 use crate::status::Status;
-use crate::world::{Discovery, Uid, VersionLeak, World};
+use crate::world::{Discovery, Pod, Uid, VersionLeak, World};
 
 /// The part of the status that says what is.
 pub(super) fn describe_world(
@@ -84,21 +84,25 @@ pub(super) fn announce(
     action: Option<&Action>,
     now: Timestamp,
 ) {
-    let (workload, outcome) = (&world.workload, &world.outcome);
-    let announced: BTreeSet<&Uid> = status
-        .evicting
-        .iter()
-        .filter(|uid| !outcome.refused.contains_key(*uid))
-        .chain(&outcome.accepted)
-        .collect();
+    let (outcome, doubt) = (&world.outcome, may_take_effect(world, now));
+    let announced: BTreeSet<&Uid> =
+        status.evicting.iter().filter(|uid| !outcome.refused.contains_key(*uid)).collect();
     let victims = action.map(Action::victims).unwrap_or_default();
-    let standing = world.pods.iter().filter(|_| workload.is_some()).map(|pod| &pod.uid);
-    let evicting: BTreeSet<&Uid> = standing
-        .filter(|uid| announced.contains(uid))
+    let evicting: BTreeSet<Uid> = world
+        .workload
+        .iter()
+        .flat_map(|workload| {
+            let going = |pod: &&Pod| {
+                let old = pod.revision != workload.update_revision;
+                let may_go = pod.deletion.is_some() || (doubt && old);
+                outcome.accepted.contains(&pod.uid) || (may_go && announced.contains(&pod.uid))
+            };
+            world.pods.iter().filter(going).map(|pod| &pod.uid).collect::<Vec<_>>()
+        })
         .chain(victims.iter().map(|victim| &victim.uid))
+        .cloned()
         .collect();
-    let evicting = evicting.into_iter().cloned().collect();
-    status.evicting = evicting;
+    status.evicting = evicting.into_iter().collect();
     let ready =
         |uid: &Uid| world.pods.iter().any(|pod| pod.uid == *uid && pod.ready_since.is_some());
     if victims.iter().any(|victim| ready(&victim.uid)) {
