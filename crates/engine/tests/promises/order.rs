@@ -2,7 +2,7 @@
 
 use engine::world::{PodManagement, VersionLeak};
 
-use crate::fixture::{check, uid, world};
+use crate::fixture::{ago, check, uid, world};
 
 #[test]
 fn the_highest_ordinal_goes_first() {

@@ -3,7 +3,7 @@
 use engine::notice::{Topic, levels, news};
 use engine::status::{ConditionKind, PodState, Status};
 
-use crate::fixture::{check, names, uid, world};
+use crate::fixture::{ago, check, names, uid, world};
 
 fn holds(status: &Status, kind: ConditionKind) -> Option<bool> {
     status.conditions.iter().find(|c| c.kind == kind).map(|c| c.holds)
