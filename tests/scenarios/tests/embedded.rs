@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use scenarios::{Env, all};
+use scenarios::{Env, Outcome, Scenario, all};
 use serde_json::json;
 use simulation::{Harness, in_virtual_time, send};
 
@@ -13,31 +13,41 @@ const NAMESPACE: &str = "scenario";
 fn run(name: &str) {
     let found = all().into_iter().find(|scenario| scenario.name == name);
     let scenario = found.expect("the registry made this test");
-    let seed = std::env::var("SLUICE_SCENARIOS_SEED").ok().and_then(|seed| seed.parse().ok());
-    let outcome = in_virtual_time(async {
-        let harness = Harness::start(seed.unwrap_or(1)).await;
-        let settings = controller::Settings::default();
-        let operator = harness.operator(harness.router(), "operator", settings);
-        if scenario.needs_admission() {
-            harness.admit_by(operator.admission.clone()).await;
+    // What is refused at the door by a webhook has to be answered without one too.
+    let doors: &[bool] = match scenario.theme {
+        "admission" => &[true],
+        "bad_input" | "claim" | "published" => &[false, true],
+        _ => &[false],
+    };
+    for admission in doors {
+        if let Err(failure) = in_virtual_time(on_a_cluster(scenario, *admission)) {
+            let door = if *admission { "with" } else { "without" };
+            panic!("{name}, {door} an admission webhook: {}", failure.0);
         }
-        let namespace = json!({"apiVersion": "v1", "kind": "Namespace",
-            "metadata": {"name": NAMESPACE}});
-        let client = harness.client();
-        send(&client, "POST", "/api/v1/namespaces", &namespace).await.expect("a namespace");
-        let env = Env {
-            client,
-            namespace: NAMESPACE.to_owned(),
-            look: Duration::from_millis(500),
-            patience: 1,
-        };
-        let outcome = (scenario.run)(env).await;
-        operator.stop().await.expect("the operator leads to the end");
-        outcome
-    });
-    if let Err(failure) = outcome {
-        panic!("{}: {}", name, failure.0);
     }
+}
+
+async fn on_a_cluster(scenario: Scenario, admission: bool) -> Outcome {
+    let seed = std::env::var("SLUICE_SCENARIOS_SEED").ok().and_then(|seed| seed.parse().ok());
+    let harness = Harness::start(seed.unwrap_or(1)).await;
+    let settings = controller::Settings::default();
+    let operator = harness.operator(harness.router(), "operator", settings);
+    if admission {
+        harness.admit_by(operator.admission.clone()).await;
+    }
+    let client = harness.client();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": NAMESPACE}});
+    send(&client, "POST", "/api/v1/namespaces", &namespace).await.expect("a namespace");
+    let env = Env {
+        client,
+        namespace: NAMESPACE.to_owned(),
+        look: Duration::from_millis(500),
+        patience: 1,
+    };
+    let outcome = (scenario.run)(env).await;
+    operator.stop().await.expect("the operator leads to the end");
+    outcome
 }
 
 macro_rules! tests {

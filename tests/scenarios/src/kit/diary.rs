@@ -26,6 +26,8 @@ struct Entry {
 /// Watches from its making until it is dropped.
 pub(crate) struct Diary {
     entries: Arc<Mutex<Vec<Entry>>>,
+    /// How many entries say what was there at the start.
+    listed: usize,
     broken: Arc<Mutex<Option<String>>>,
     task: JoinHandle<()>,
 }
@@ -47,7 +49,10 @@ pub(crate) struct Departure {
 }
 
 /// What was written.
-pub(crate) struct Pages(Vec<Entry>);
+pub(crate) struct Pages {
+    entries: Vec<Entry>,
+    listed: usize,
+}
 
 impl Diary {
     /// Begins with the Pods that match `selector` now.
@@ -55,7 +60,9 @@ impl Diary {
         let path = format!("{}?labelSelector={selector}", env.path(PODS, ""));
         let list = env.send("GET", &path, "application/json", &Value::Null).await?;
         let first = list["items"].as_array().into_iter().flatten().map(|pod| entry(pod, false));
-        let entries = Arc::new(Mutex::new(first.collect::<Vec<_>>()));
+        let first: Vec<Entry> = first.collect();
+        let listed = first.len();
+        let entries = Arc::new(Mutex::new(first));
         let broken = Arc::new(Mutex::new(None));
         let version = list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
         let (pages, fault, client) =
@@ -70,7 +77,7 @@ impl Diary {
                 }
             }
         });
-        Ok(Self { entries, broken, task })
+        Ok(Self { entries, listed, broken, task })
     }
 
     /// What has been written until now.
@@ -80,7 +87,8 @@ impl Diary {
         if let Some(fault) = &*self.broken.lock().unwrap_or_else(PoisonError::into_inner) {
             return Err(Failure(format!("the watch of the Pods broke: {fault}")));
         }
-        Ok(Pages(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(Pages { entries, listed: self.listed })
     }
 }
 
@@ -117,16 +125,15 @@ fn entry(pod: &Value, gone: bool) -> Entry {
 impl Pages {
     /// The fewest healthy Pods that there were at any moment.
     pub(crate) fn fewest_healthy(&self) -> usize {
-        let start = self.0.first().map(|entry| entry.at);
         let mut alive: BTreeMap<&str, &Entry> = BTreeMap::new();
         let mut fewest = usize::MAX;
-        for (index, entry) in self.0.iter().enumerate() {
+        for (index, entry) in self.entries.iter().enumerate() {
             match entry.gone {
                 true => alive.remove(entry.pod.uid.as_str()),
                 false => alive.insert(&entry.pod.uid, entry),
             };
             // Those that were there at the start are counted once all of them are in.
-            let counted = self.0.get(index + 1).is_none_or(|next| Some(next.at) != start);
+            let counted = index + 1 >= self.listed;
             if counted {
                 fewest = fewest.min(alive.values().filter(|entry| entry.pod.healthy()).count());
             }
@@ -138,7 +145,7 @@ impl Pages {
     pub(crate) fn departures(&self) -> Vec<Departure> {
         let mut known = BTreeSet::new();
         let mut departures: Vec<Departure> = Vec::new();
-        for entry in self.0.iter().filter(|entry| entry.gone || entry.pod.terminating) {
+        for entry in self.entries.iter().filter(|entry| entry.gone || entry.pod.terminating) {
             if known.insert(&entry.pod.uid) {
                 let (pod, at, evicted) = (entry.pod.clone(), entry.at, entry.evicted);
                 departures.push(Departure { pod, at, evicted });
@@ -156,13 +163,13 @@ impl Pages {
 
     /// When a Pod was first seen ready; `None` if it never was.
     pub(crate) fn ready_at(&self, uid: &str) -> Option<Instant> {
-        self.0.iter().find(|entry| entry.pod.uid == uid && entry.pod.healthy()).map(|e| e.at)
+        self.entries.iter().find(|entry| entry.pod.uid == uid && entry.pod.healthy()).map(|e| e.at)
     }
 
     /// Every Pod that was there at some time, as it was first seen.
     pub(crate) fn lives(&self) -> Vec<Pod> {
         let mut known = BTreeSet::new();
         let new = |entry: &&Entry| known.insert(entry.pod.uid.clone());
-        self.0.iter().filter(new).map(|entry| entry.pod.clone()).collect()
+        self.entries.iter().filter(new).map(|entry| entry.pod.clone()).collect()
     }
 }
