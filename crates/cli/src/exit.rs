@@ -58,6 +58,9 @@ pub(crate) enum Failure {
     /// There is no such object.
     #[error("{0}")]
     NotFound(String),
+    /// The cluster does not know this kind of object.
+    #[error("{0}")]
+    NotServed(String),
     /// The cluster does not let us.
     #[error("{0}")]
     Forbidden(String),
@@ -77,7 +80,7 @@ impl Failure {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Self::Failed(_) | Self::Unreachable(_) | Self::Output(_) => Exit::Failed,
             Self::Usage(_) => Exit::Usage,
-            Self::NotFound(_) | Self::Forbidden(_) => Exit::Absent,
+            Self::NotFound(_) | Self::NotServed(_) | Self::Forbidden(_) => Exit::Absent,
         }
     }
 }
@@ -124,6 +127,7 @@ mod tests {
         check(&Failure::Unreachable(words()), 1);
         check(&Failure::Usage(words()), 2);
         check(&Failure::NotFound(words()), 5);
+        check(&Failure::NotServed(words()), 5);
         check(&Failure::Forbidden(words()), 5);
         check(&io::Error::from(io::ErrorKind::StorageFull).into(), 1);
         check(&io::Error::from(io::ErrorKind::BrokenPipe).into(), 0);

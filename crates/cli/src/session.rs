@@ -213,7 +213,7 @@ fn refused(status: &kube::core::Status, verb: &str, object: &str, address: &str)
     match status.code {
         // Without details it is the path that is unknown, and not the object.
         404 if status.details.as_ref().is_none_or(|details| details.name.is_empty()) => {
-            Failure::NotFound(format!(
+            Failure::NotServed(format!(
                 "cannot {verb} {object}: the cluster at {address} does not serve this kind; install \
                  it with `sluice crds | kubectl apply -f -`"
             ))

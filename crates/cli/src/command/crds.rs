@@ -15,8 +15,11 @@ pub(crate) struct Flags {
 pub(crate) fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let crds = api::crds();
     if flags.output == PlainFormat::Json {
-        let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": crds});
-        out.document(flags.output.into(), &list, |_| String::new())?;
+        let document = match crds.as_slice() {
+            [one] => serde_json::json!(one),
+            several => serde_json::json!({"apiVersion": "v1", "kind": "List", "items": several}),
+        };
+        out.document(flags.output.into(), &document, |_| String::new())?;
     } else {
         let documents: Vec<String> = crds.iter().map(api::to_yaml).collect();
         out.text(&documents.join("---\n"))?;

@@ -1,5 +1,7 @@
 //! `sluice demo`: a cluster, an operator and a rollout from start to end, with nothing else needed.
 
+use std::path::Path;
+
 use cluster::Clock;
 use tokio::sync::oneshot;
 
@@ -82,23 +84,28 @@ async fn tell(flags: &Flags, session: &Session, out: &mut Out) -> Outcome {
         return Ok(exit);
     }
     if text {
-        out.text(&hints(&flags.cluster.kubeconfig.display().to_string()))?;
+        out.text(&hints(&flags.cluster.kubeconfig))?;
     }
     std::future::pending().await
 }
 
-fn hints(kubeconfig: &str) -> String {
+fn hints(kubeconfig: &Path) -> String {
+    let kubeconfig = std::path::absolute(kubeconfig).unwrap_or_else(|_| kubeconfig.to_owned());
+    let kubeconfig = kubeconfig.display();
+    // As it was started, which is hardly by its bare name: `cargo run` puts nothing on the PATH.
+    let sluice = std::env::current_exe().unwrap_or_else(|_| "sluice".into());
+    let sluice = sluice.display();
     format!(
         "\nThe cluster and the operator stay until Ctrl-C. In another terminal:\n\n  \
          export KUBECONFIG={kubeconfig}\n  \
          kubectl get ssr,sts,pdb,pods\n  \
-         sluice get {NAME} -w\n  \
+         {sluice} get {NAME} -w\n  \
          kubectl patch ssr {NAME} --type=json -p '[{{\"op\":\"replace\",\"path\":\
          \"/spec/statefulset/spec/template/spec/containers/0/image\",\"value\":\
          \"bedrock-tester:v3\"}},{{\"op\":\"replace\",\"path\":\"/spec/percent\",\"value\":50}}]'\n  \
-         sluice status {NAME} --for=percent=50\n  \
-         sluice plan {NAME}\n  \
-         sluice undo {NAME}\n\n\
+         {sluice} status {NAME} --for=percent=50\n  \
+         {sluice} plan {NAME}\n  \
+         {sluice} undo {NAME}\n\n\
          An image with `broken` or `crash` in its name shows how a rollout fails.\n"
     )
 }

@@ -210,7 +210,7 @@ fn pods(view: &View, paint: Paint, now: Timestamp) -> String {
                 revision.number.to_string().into(),
                 pod.node.as_deref().unwrap_or_default().into(),
                 age(pod.created, now).into(),
-                format!("{leaked}{}", pod.message).into(),
+                format!("{leaked}{}", pod.message).trim_end().into(),
             ]
         })
         .collect();

@@ -94,11 +94,15 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
         // Everything is read once here for the sake of clear failures.
         (Some(name), _) => Facts::read(&session, name).await?.raw,
         (None, Some(path)) => {
-            let manifest = manifest(path, &session)?;
-            if flags.connection.namespace.is_none()
-                && let Some(namespace) = manifest["metadata"]["namespace"].as_str()
-            {
-                namespace.clone_into(&mut session.namespace);
+            let manifest = manifest(path)?;
+            if let Some(own) = manifest["metadata"]["namespace"].as_str() {
+                if flags.connection.namespace.as_deref().is_some_and(|asked| asked != own) {
+                    return Err(Failure::Usage(format!(
+                        "{}: the rollout is in namespace {own}, and -n names another",
+                        path.display()
+                    )));
+                }
+                own.clone_into(&mut session.namespace);
             }
             grafted(&session, manifest).await?
         }
@@ -111,7 +115,7 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 }
 
 /// The one rollout of a file, if nothing is wrong with it.
-fn manifest(path: &std::path::Path, session: &Session) -> Result<Value, Failure> {
+fn manifest(path: &std::path::Path) -> Result<Value, Failure> {
     let file = path.display();
     let objects = api::parse(&super::lint::read(path)?)
         .map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
@@ -128,12 +132,6 @@ fn manifest(path: &std::path::Path, session: &Session) -> Result<Value, Failure>
             "{file}: not what a cluster would take; see `sluice lint -f {file}`\n{}",
             first.join("\n")
         )));
-    }
-    let given = rollout["metadata"]["namespace"].as_str();
-    if let Some(given) = given.filter(|given| *given != session.namespace)
-        && rollout["metadata"]["name"].as_str().is_none()
-    {
-        return Err(Failure::Failed(format!("{file}: the rollout in {given} has no name")));
     }
     Ok(rollout)
 }

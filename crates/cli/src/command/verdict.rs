@@ -126,7 +126,7 @@ fn reached(rollout: &StatefulsetRollout, goal: Goal) -> bool {
 /// the StatefulSet controller has not made a revision of it.
 fn is_before(rollout: &StatefulsetRollout) -> bool {
     let code = condition(rollout, "Progressing").map_or("Pending", |one| one.reason.as_str());
-    matches!(code, "Pending" | "Creating" | "Applying" | "WaitingForController")
+    matches!(code, "Pending" | "Creating" | "Applying" | "Settling" | "WaitingForController")
 }
 
 #[cfg(test)]

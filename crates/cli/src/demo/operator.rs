@@ -31,7 +31,10 @@ pub(crate) async fn operator(
         "--health-probe-bind-address=0",
         "--webhook-bind-address=0",
         "--webhook-url=",
+        "--operator-namespace=default",
         "--shutdown-timeout=5s",
+        "--log-format=text",
+        "--log-level=info",
     ];
     let line = Line::try_parse_from(given).map_err(|error| Failure::Failed(error.to_string()))?;
     operator::run(line.flags, shutdown)

@@ -38,7 +38,7 @@ pub(crate) async fn install(session: &Session) -> Result<(), Failure> {
     loop {
         match session.list(&rollouts_path(None), "statefulsetrollouts").await {
             Ok(_) => return Ok(()),
-            Err(Failure::NotFound(_)) if began.elapsed() < PATIENCE => {
+            Err(Failure::NotServed(_)) if began.elapsed() < PATIENCE => {
                 tokio::time::sleep(EVERY).await;
             }
             Err(failure) => return Err(failure),

@@ -7,7 +7,7 @@ use super::view::View;
 pub(crate) fn legend(paint: Paint) -> String {
     let part = |tone, text: &str| paint.text(tone, text);
     format!(
-        "{} updated   {} updated, coming up   {} old   {} old, not ready   {} going   {} in trouble",
+        "{} updated  {} coming up  {} old  {} old, not ready  {} going  {} in trouble  · missing",
         part(Tone::Good, "■"),
         part(Tone::Busy, "▣"),
         part(Tone::Faint, "□"),
