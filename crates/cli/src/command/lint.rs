@@ -186,13 +186,17 @@ fn words(report: &Report, paint: Paint) -> String {
         let severity = paint.text(tone, severity);
         text.push_str(&format!("{file}:{line}:{column}: {severity}: {field}{message}\n"));
     }
-    let count = |severity| report.remarks.iter().filter(|one| one.severity == severity).count();
+    let counted = |number: usize, word: &str| {
+        format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+    };
+    let of = |severity| {
+        counted(report.remarks.iter().filter(|one| one.severity == severity).count(), severity)
+    };
     text.push_str(&format!(
-        "{} rollout{} checked: {} errors, {} warnings\n",
-        report.rollouts,
-        if report.rollouts == 1 { "" } else { "s" },
-        count("error"),
-        count("warning")
+        "{} checked: {}, {}\n",
+        counted(report.rollouts, "rollout"),
+        of("error"),
+        of("warning")
     ));
     text
 }
