@@ -132,6 +132,7 @@ macro_rules! with_scenarios {
                 a_set_can_be_held_from_its_next_template_on,
                 the_order_is_by_ordinal_alone,
                 a_pause_draws_the_partition_back,
+                a_partition_that_somebody_opens_in_a_pause_is_drawn_back,
                 scaling_to_0_in_between_loses_the_hold_and_says_so,
                 a_broken_image_under_a_hold_fails_and_rolls_back,
                 a_rollback_under_a_hold_moves_only_what_had_moved,

@@ -41,6 +41,12 @@ async fn run(kubeconfig: &Path) -> Vec<&'static str> {
     let mut config = config.expect("a kubeconfig with a current context");
     config.default_retry = false;
     let client = Client::try_from(config).expect("a client");
+    let served = http::Request::get(scenarios::env::ROLLOUTS.0).body(Vec::new());
+    let served = client.request_text(served.expect("a request")).await;
+    assert!(
+        served.as_ref().is_ok_and(|list| list.contains(scenarios::env::ROLLOUTS.1)),
+        "no statefulsetrollouts are served, install them first (`sluice crds`): {served:?}"
+    );
     let patience = number("PATIENCE", 3);
     let at_once = usize::try_from(number("AT_ONCE", 8)).unwrap_or(8);
     let admission = setting("ADMISSION").is_some_and(|value| value == "true");

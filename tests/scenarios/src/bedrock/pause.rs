@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::env::{BUDGETS, Env, Outcome, SETS, ensure, same};
 use crate::kit::{FAILED, PAUSED, budget, phase, rollout};
 
@@ -62,15 +64,20 @@ pub(crate) async fn a_pause_stops_the_deadline(env: Env) -> Outcome {
     let mut web = env.deploy(rollout("web").replicas(3).deadline(30)).await?;
     web.change(|r| r.image("app:broken")).await?;
     web.until(60, "a Pod has moved", |r| r["status"]["updatedReplicas"] == 1).await?;
+    let began = Instant::now();
     web.change(|r| r.paused(true)).await?;
     web.phase(PAUSED, 60).await?;
+    let waited = began.elapsed();
     env.stays(Duration::from_secs(60), "paused, not failed", || async {
         Ok(phase(&web.stored().await?) == PAUSED)
     })
     .await?;
+    let went_on = Instant::now();
     web.change(|r| r.paused(false)).await?;
     web.phase(FAILED, 120).await?;
-    Ok(())
+    let waited = waited + went_on.elapsed();
+    let whole = waited >= Duration::from_secs(25);
+    ensure(whole, || format!("given up after {waited:?} out of the pause, not after 30 s"))
 }
 
 /// "Pause an ongoing rollout": one that is done stays done.

@@ -117,6 +117,29 @@ pub(crate) async fn a_pause_draws_the_partition_back(env: Env) -> Outcome {
     same("new Pods", web.running("app:v2").await?.len(), 6)
 }
 
+/// "An open partition … is drawn back to what has already moved", whoever opened it.
+pub(crate) async fn a_partition_that_somebody_opens_in_a_pause_is_drawn_back(env: Env) -> Outcome {
+    env.create(BUDGETS, &budget("web").max_unavailable(1)).await?;
+    let slow = rollout("web").replicas(6).leak("Prevent").pods_take("startup", "10s");
+    let mut web = env.deploy(slow).await?;
+    web.change(|r| r.image("app:v2")).await?;
+    web.until_running("app:v2", 1).await?;
+    web.change(|r| r.paused(true)).await?;
+    web.phase(PAUSED, 60).await?;
+    tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+    let moved = web.running("app:v2").await?.len();
+    let open = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
+    env.patch(SETS, "web", &open).await?;
+    // The set's own controller takes one Pod at once, and the next when that one is ready.
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    let set = web.set().await?;
+    let partition = &set["spec"]["updateStrategy"]["rollingUpdate"]["partition"];
+    let held = partition.as_u64().is_some_and(|partition| partition > 1);
+    ensure(held, || format!("the partition is {partition}"))?;
+    let now = web.running("app:v2").await?.len();
+    ensure(now <= moved + 1, || format!("{now} of 6 moved in a pause, {moved} before it"))
+}
+
 /// "Scaling to 0 in between loses the hold: detect, pause, say so." (bug report: scale to 0 with a
 /// partition forgets the old version)
 pub(crate) async fn scaling_to_0_in_between_loses_the_hold_and_says_so(env: Env) -> Outcome {
