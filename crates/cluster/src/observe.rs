@@ -156,9 +156,12 @@ impl Scene<'_> {
         World {
             status,
             workload: set.map(|set| {
-                let matches =
-                    desired.as_ref().is_ok_and(|all| bedrock::matches(&set.live(), all.document()));
-                set.workload(matches, claim(held, seen, set))
+                // What cannot be asked for is nowhere as asked for.
+                let drift = match &desired {
+                    Ok(all) => bedrock::drift(&set.live(), all.document()),
+                    Err(_) => vec!["spec.template".to_owned()],
+                };
+                set.workload(&drift, claim(held, seen, set))
             }),
             rival,
             budgets: budgets.map(|seen| seen.budget.clone()).collect(),

@@ -107,8 +107,8 @@ fn with_remedy(code: u16, message: String) -> String {
     match code {
         // The server's words name the account, the verb and the resource.
         403 => format!(
-            "{message}; the operator's service account needs this permission, or a policy has to \
-             allow it: see `sluice install`"
+            "{message}; the operator's account needs this permission, or a policy has to allow it: \
+             see Permissions in docs/operations.md"
         ),
         401 => format!("{message}; the operator's credentials are not accepted"),
         _ => message,

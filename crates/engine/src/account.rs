@@ -42,6 +42,8 @@ pub struct Slot<'a> {
     pub open: bool,
     /// Whether we announced its eviction and do not know what came of it.
     pub announced: bool,
+    /// Whether it is still there after its grace period.
+    pub overdue: bool,
     /// Whether it came back at the update revision though no step released it.
     pub leaked: bool,
 }
@@ -243,6 +245,7 @@ fn slot<'a>(
         returns_updated,
         open,
         announced,
+        overdue: pod.is_some_and(|pod| pod.deletion.is_some_and(|at| at < now)),
         leaked,
     }
 }

@@ -55,9 +55,9 @@ pub fn levels(status: &Status) -> Vec<Notice> {
             reason: phase.name().to_owned(),
             warning: phase == Phase::Failed,
             text: match phase {
-                Phase::InProgress => format!(
-                    "rolling out revision {} to {} of {} Pods",
-                    status.update_revision, status.target_replicas, status.replicas
+                Phase::InProgress if status.replicas > 0 => format!(
+                    "rolling out {} to {} of {} Pods",
+                    status.build.version, status.target_replicas, status.replicas
                 ),
                 _ => status.reason.clone(),
             },

@@ -187,6 +187,8 @@ pub struct Workload {
     pub current_revision: String,
     /// Whether every field that the rollout asks for stands in the live object.
     pub matches: bool,
+    /// Whether the Pod template that the rollout asks for stands in the live object.
+    pub template_matches: bool,
     /// Whose rollout the StatefulSet is, by its annotation.
     pub claim: Claim,
     /// Whether it is being deleted.

@@ -83,7 +83,7 @@ impl StatefulSetSeen {
     }
 
     /// The engine's notion of it, given what only others know.
-    pub fn workload(&self, matches: bool, claim: Claim) -> Workload {
+    pub fn workload(&self, drift: &[String], claim: Claim) -> Workload {
         let number = |value: &Value, absent: u32| {
             value.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(absent)
         };
@@ -107,7 +107,8 @@ impl StatefulSetSeen {
             min_ready: SignedDuration::from_secs(number(&self.spec["minReadySeconds"], 0).into()),
             update_revision: self.update_revision.clone(),
             current_revision: self.current_revision.clone(),
-            matches,
+            matches: drift.is_empty(),
+            template_matches: !drift.iter().any(|path| path.starts_with("spec.template")),
             claim,
             terminating: self.meta.deletion_timestamp.is_some(),
         }

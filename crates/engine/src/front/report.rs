@@ -19,12 +19,14 @@ pub fn describe(slot: &Slot<'_>) -> String {
             format!("Pod {name} does not exist yet")
         }
         (PodState::Evicting | PodState::Terminating, Some(pod)) => {
-            let since = pod.deletion.map(|at| format!(", grace period over at {at}"));
-            format!(
-                "Pod {name} is terminating{place}{}; it is never force-deleted: if its node is lost, \
-                 delete the Node or the Pod by hand",
-                since.unwrap_or_default()
-            )
+            let until = pod.deletion.map(|at| at.to_string()).unwrap_or_default();
+            match slot.overdue {
+                false => format!("Pod {name} is terminating{place}"),
+                true => format!(
+                    "Pod {name} is still terminating{place}, its grace period was over at {until}; it \
+                     is never force-deleted: if its node is lost, delete the Node or the Pod by hand"
+                ),
+            }
         }
         (_, Some(pod)) => match &pod.trouble {
             Some(trouble) if trouble.message.is_empty() => {
@@ -56,12 +58,25 @@ pub(crate) fn them(number: u32) -> &'static str {
 }
 
 /// The rows of `status.Pods`, from the account and what the rows said before.
-pub(crate) fn rows(account: &Account<'_>, old: &[PodRow], now: Timestamp) -> Vec<PodRow> {
+///
+/// `current` says whether the template that is asked for is the one that the account speaks of; as
+/// long as it is not, no Pod runs it.
+pub(crate) fn rows(
+    account: &Account<'_>,
+    old: &[PodRow],
+    current: bool,
+    now: Timestamp,
+) -> Vec<PodRow> {
     let old: BTreeMap<&str, &PodRow> = old.iter().map(|row| (row.name.as_str(), row)).collect();
     let row = |slot: &Slot<'_>| {
         let before = old.get(slot.name.as_str());
         let announced = slot.announced && slot.movable();
-        let state = if announced { PodState::Evicting } else { slot.state };
+        let state = match slot.state {
+            _ if announced => PodState::Evicting,
+            PodState::Updated if !current => PodState::Old,
+            PodState::Starting | PodState::Broken if !current => PodState::OldUnready,
+            state => state,
+        };
         let brief = matches!(state, PodState::Old | PodState::Updated);
         let since = before
             .filter(|row| row.state == state)

@@ -69,6 +69,7 @@ pub(crate) fn workload(replicas: u32) -> Workload {
         update_revision: "v2".into(),
         current_revision: "v1".into(),
         matches: true,
+        template_matches: true,
         claim: Claim::Ours,
         terminating: false,
     }

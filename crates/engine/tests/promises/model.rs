@@ -270,7 +270,11 @@ impl Cluster {
     pub(crate) fn world(&self) -> World {
         let workload = self.view.set.as_ref().map(|set| {
             let replicas = self.rollout.replicas.is_none_or(|n| n == set.shown.replicas);
-            Workload { matches: set.template == self.template && replicas, ..set.shown.clone() }
+            {
+                let template_matches = set.template == self.template;
+                let matches = template_matches && replicas;
+                Workload { matches, template_matches, ..set.shown.clone() }
+            }
         });
         World {
             rollout: self.rollout.clone(),

@@ -82,3 +82,15 @@ fn done_is_told_with_how_much_moved() {
     let told = levels(&decision.status);
     assert_eq!(told[0].reason, "RolloutDone");
 }
+
+#[test]
+fn no_pod_is_called_updated_while_the_template_is_still_to_be_applied() {
+    let fixture = world().percent(50).budget(1).with_set(|set| {
+        (set.matches, set.template_matches) = (false, false);
+        (set.generation, set.observed_generation) = (3, 3);
+    });
+    let fixture = fixture.updated(0).updated(1).updated(2).updated(3);
+    let status = check(&fixture, "InProgress Applying: apply OnDelete").status;
+    assert_eq!(status.updated_replicas, 0);
+    assert!(status.pods.iter().all(|row| row.state == PodState::Old), "{:?}", status.pods);
+}

@@ -69,12 +69,14 @@ pub(super) fn describe_world(
             .to_owned();
     }
     status.update_revision.clone_from(&workload.update_revision);
-    status.updated_replicas = account.updated();
+    // Until the template that is asked for stands, the revisions are those of the one before.
+    let current = workload.template_matches;
+    status.updated_replicas = if current { account.updated() } else { 0 };
     status.leaked_replicas = match rollout.version_leak {
         VersionLeak::Ignore => 0,
         _ => account.leaked(),
     };
-    status.pods = rows(account, &world.status.pods, now);
+    status.pods = rows(account, &world.status.pods, current, now);
 }
 
 /// Writes the intent down: the UIDs that are about to go, beside those that have not been seen going.
