@@ -77,6 +77,7 @@ macro_rules! with_scenarios {
                 a_change_of_percent_starts_a_failed_rollout_again,
                 a_finished_rollout_stays_done_when_a_pod_is_lost,
                 an_ordered_rollout_recovers_when_all_pods_are_lost,
+                a_broken_pod_stops_the_rollout_though_the_budget_has_room,
             }
             rollback {
                 a_rollback_moves_only_what_had_moved,

@@ -197,3 +197,14 @@ pub(crate) async fn an_ordered_rollout_recovers_when_all_pods_are_lost(env: Env)
     web.done().await?;
     same("Pods at the new version", web.running("app:v2").await?.len(), 4)
 }
+
+/// A new Pod in trouble is a reason to stop, though the budget has room for more.
+pub(crate) async fn a_broken_pod_stops_the_rollout_though_the_budget_has_room(env: Env) -> Outcome {
+    env.create(BUDGETS, &budget("web").max_unavailable("50%")).await?;
+    let mut web = env.deploy(rollout("web").replicas(6).interval(15).deadline(60)).await?;
+    let before = web.pods().await?;
+    web.change(|r| r.image("app:broken")).await?;
+    let failed = web.failed().await?;
+    says("the reason", reason(&failed), &["web-5", "ImagePullBackOff"])?;
+    web.only_moved(&before, &["web-5"]).await
+}
