@@ -69,11 +69,11 @@ func argumentsOf(name string, dir Dir, options Options, ports ports) []string {
 	case Etcd:
 		client, peer := local("http", ports.etcd), local("http", ports.etcdPeer)
 		arguments = []string{
-			"--name=default", "--data-dir=" + dir.at("etcd"), "--log-level=warn",
+			"--name=controlplane", "--data-dir=" + dir.at("etcd"), "--log-level=warn",
 			"--unsafe-no-fsync=true", "--socket-reuse-port=true",
 			"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
 			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
-			"--initial-cluster=default=" + peer,
+			"--initial-cluster=controlplane=" + peer,
 		}
 	case APIServer:
 		account := dir.at("pki", "service-account.key")

@@ -18,7 +18,7 @@ const (
 )
 
 // How long a component has to end by itself. Its data are thrown away, so nothing is lost after that.
-const patience = 5 * time.Second
+const patience = 2 * time.Second
 
 // child is one component in a process of its own.
 type child struct {
