@@ -61,7 +61,8 @@ func Tally(log io.Reader, filter Filter) ([]Row, error) {
 			continue
 		}
 		row := Row{User: entry.User.Username, Verb: entry.Verb, Resource: resource(entry)}
-		if entry.Response != nil && entry.Stage != "ResponseStarted" {
+		open := entry.Verb == "watch" && entry.Stage == "ResponseStarted"
+		if entry.Response != nil && !open {
 			row.Code = entry.Response.Code
 		}
 		requests[entry.AuditID] = row

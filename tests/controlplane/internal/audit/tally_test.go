@@ -47,6 +47,11 @@ func TestAWatchThatEndsIsStillOneRequest(t *testing.T) {
 	)
 }
 
+func TestARequestWithAWrongTokenKeepsItsCode(t *testing.T) {
+	check(t, `{"stage":"ResponseStarted","auditID":"1","verb":"list","user":{},"objectRef":{"resource":"pods"},"responseStatus":{"code":401}}`+"\n",
+		Filter{}, Row{"", "list", "pods", 401, 1})
+}
+
 func TestALineThatIsStillBeingWrittenIsLeftOut(t *testing.T) {
 	check(t, `{"stage":"Resp`, Filter{})
 }

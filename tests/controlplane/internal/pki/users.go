@@ -11,6 +11,9 @@ import (
 // Masters is the group that may do everything.
 const Masters = "system:masters"
 
+// Prober is the user of this program itself.
+const Prober = "controlplane"
+
 const accountPrefix = "system:serviceaccount:"
 
 // User is somebody with a token.
@@ -32,6 +35,8 @@ func Everybody() []User {
 		{Name: "nobody", Identity: "nobody"},
 		// The ServiceAccount itself and its rights are for whoever installs the operator.
 		account("operator", "sluice-system", "sluice"),
+		// Who asks whether all is ready, so that the administrator's requests are the administrator's.
+		{Name: Prober, Identity: "controlplane", Groups: []string{Masters}},
 		// The components. The controllers' own accounts would need a token each.
 		{Name: "kube-controller-manager", Identity: "system:kube-controller-manager", Groups: []string{Masters}},
 		{Name: "kube-scheduler", Identity: "system:kube-scheduler"},

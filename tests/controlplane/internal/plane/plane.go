@@ -94,8 +94,10 @@ func (p *Plane) prepare() error {
 	for _, user := range p.users {
 		err = errors.Join(err, pki.WriteKubeconfig(p.dir.KubeconfigOf(user.Name), server, authority.PEM, user))
 	}
-	admin := p.users[slices.IndexFunc(p.users, func(user pki.User) bool { return user.Name == "admin" })]
-	p.probe = newProbe(authority.PEM, admin.Token, p.ports, p.options.Nodes)
+	named := func(name string) pki.User {
+		return p.users[slices.IndexFunc(p.users, func(user pki.User) bool { return user.Name == name })]
+	}
+	p.probe = newProbe(authority.PEM, named(pki.Prober).Token, p.ports, p.options.Nodes)
 	for _, name := range Components {
 		p.children[name] = &child{
 			name: name, state: stateExited, changed: func() { p.changed(name) },
@@ -106,7 +108,7 @@ func (p *Plane) prepare() error {
 		authority.Serve(pkiFile("server.crt"), pkiFile("server.key"), p.begun),
 		pki.NewKey(pkiFile("service-account.key")),
 		pki.WriteTokens(p.dir.at("tokens.csv"), p.users),
-		pki.WriteKubeconfig(p.dir.Kubeconfig(), server, authority.PEM, admin),
+		pki.WriteKubeconfig(p.dir.Kubeconfig(), server, authority.PEM, named("admin")),
 		os.WriteFile(p.dir.at("audit-policy.yaml"), []byte(auditPolicy), 0o600),
 		os.WriteFile(p.dir.at("scheduler.yaml"), []byte(schedulerConfig(p.dir)), 0o600),
 	)
