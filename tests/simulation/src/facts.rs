@@ -9,8 +9,7 @@ use simcluster::server::Server;
 pub const NAMESPACE: &str = "default";
 /// The name of the rollout, its StatefulSet and its budget.
 pub const NAME: &str = "web";
-const ROLLOUTS: Collection =
-    Collection::known("bedrock.operator.slack.com", "statefulsetrollouts");
+const ROLLOUTS: Collection = Collection::known("bedrock.operator.slack.com", "statefulsetrollouts");
 
 /// A picture of one rollout and what belongs to it.
 #[derive(Clone, Debug)]
@@ -43,6 +42,23 @@ impl Facts {
         }
     }
 
+    /// The rollout alone, without what belongs to it.
+    pub fn rollout(server: &Server) -> Self {
+        let view = server.view();
+        let rollout = view.get(&Key::new(ROLLOUTS, NAMESPACE, NAME));
+        Self {
+            rollout: rollout.map(|object| (**object).clone()).unwrap_or_default(),
+            set: Value::Null,
+            pods: Vec::new(),
+            budget: Value::Null,
+        }
+    }
+
+    /// Whether the rollout, as it is asked for, is done.
+    pub fn is_done(&self) -> bool {
+        self.is_observed() && self.phase() == "RolloutDone"
+    }
+
     /// `spec.replicas` of the StatefulSet.
     pub fn replicas(&self) -> u32 {
         number(&self.set["spec"]["replicas"])
@@ -66,7 +82,8 @@ impl Facts {
 
     fn partition(&self) -> Option<u32> {
         let strategy = &self.set["spec"]["updateStrategy"];
-        (strategy["type"] == "RollingUpdate").then(|| number(&strategy["rollingUpdate"]["partition"]))
+        (strategy["type"] == "RollingUpdate")
+            .then(|| number(&strategy["rollingUpdate"]["partition"]))
     }
 
     fn is_old(&self, pod: &Value) -> bool {
@@ -79,7 +96,10 @@ impl Facts {
         let open_from = self.partition().unwrap_or(u32::MAX);
         let held = self.pods.iter().filter(|pod| {
             let standing = pod["metadata"]["deletionTimestamp"].is_null();
-            self.is_old(pod) && ordinal(pod) < self.replicas() && ordinal(pod) < open_from && standing
+            self.is_old(pod)
+                && ordinal(pod) < self.replicas()
+                && ordinal(pod) < open_from
+                && standing
         });
         u32::try_from(held.count()).expect("few Pods")
     }
@@ -103,9 +123,10 @@ impl Facts {
 
     /// Pods at the update revision that are Ready.
     pub fn good(&self) -> u32 {
-        let good = self.pods.iter().filter(|pod| {
-            !self.is_old(pod) && is_ready(pod) && ordinal(pod) < self.replicas()
-        });
+        let good = self
+            .pods
+            .iter()
+            .filter(|pod| !self.is_old(pod) && is_ready(pod) && ordinal(pod) < self.replicas());
         u32::try_from(good.count()).expect("few Pods")
     }
 
@@ -130,18 +151,21 @@ impl Facts {
     /// Ready Pods that stand at an old revision at or above the partition.
     pub fn open(&self) -> u32 {
         let Some(partition) = self.partition() else { return 0 };
-        let open = self.pods.iter().filter(|pod| {
-            self.is_old(pod) && is_ready(pod) && ordinal(pod) >= partition
-        });
+        let open = self
+            .pods
+            .iter()
+            .filter(|pod| self.is_old(pod) && is_ready(pod) && ordinal(pod) >= partition);
         u32::try_from(open.count()).expect("few Pods")
     }
 }
 
 /// Ready, and not on its way out.
 pub fn is_ready(pod: &Value) -> bool {
-    let ready = pod["status"]["conditions"].as_array().into_iter().flatten().any(|condition| {
-        condition["type"] == "Ready" && condition["status"] == "True"
-    });
+    let ready = pod["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
     ready && pod["metadata"]["deletionTimestamp"].is_null()
 }
 

@@ -9,6 +9,7 @@ pub mod facts;
 pub mod witness;
 pub mod script;
 pub mod play;
+pub mod bench;
 
 pub use harness::{Harness, Operator, in_virtual_time, send, wait_for};
 pub use play::{Report, Trouble, play};

@@ -67,7 +67,8 @@ pub async fn play(seed: u64, trouble: Trouble) -> Report {
 pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report {
     let began = tokio::time::Instant::now();
     let harness = Harness::start(seed).await;
-    let witness = Witness::new(std::sync::Arc::clone(harness.cluster.server()), harness.clock.clone());
+    let witness =
+        Witness::new(std::sync::Arc::clone(harness.cluster.server()), harness.clock.clone());
     let plan = match trouble {
         Trouble::Rate(seed, rate) => FaultPlan::new(seed, Rates::all(rate)),
         _ => FaultPlan::new(seed, Rates::NONE),
@@ -107,9 +108,9 @@ impl Play {
     async fn pass(&mut self, span: Duration) {
         let end = tokio::time::Instant::now() + span;
         loop {
-            let tick = tokio::time::sleep_until(end.min(
-                tokio::time::Instant::now() + Duration::from_secs(1),
-            ));
+            let tick = tokio::time::sleep_until(
+                end.min(tokio::time::Instant::now() + Duration::from_secs(1)),
+            );
             tokio::select! {
                 biased;
                 () = self.faults.crashed() => self.again().await,
@@ -221,8 +222,7 @@ impl Play {
     async fn until_done(&mut self, limit: Duration) -> bool {
         let end = tokio::time::Instant::now() + limit;
         while tokio::time::Instant::now() < end {
-            let facts = self.facts();
-            if facts.is_observed() && facts.phase() == "RolloutDone" {
+            if Facts::rollout(self.harness.cluster.server()).is_done() {
                 return true;
             }
             self.pass(Duration::from_secs(1)).await;
@@ -275,11 +275,15 @@ impl Play {
         let all = images.iter().all(|image| *image == script.last_image);
         let ready = facts.pods.iter().all(is_ready);
         let count = facts.pods.len() == usize::try_from(script.last_replicas).unwrap_or(0);
-        let left = facts.rollout["status"]["evicting"].as_array().is_some_and(|all| !all.is_empty());
+        let left =
+            facts.rollout["status"]["evicting"].as_array().is_some_and(|all| !all.is_empty());
         let phase = facts.phase();
         let end = format!("{phase} {}/{} {images:?}", facts.good(), facts.replicas());
         if phase != "RolloutDone" || !all || !ready || !count || left {
-            self.broken.push(format!("loss: ended as {end}, wanted {}", script.last_image));
+            self.broken.push(format!(
+                "loss: ended as {end}, ready {ready}, evicting {left}; wanted {} x {}",
+                script.last_replicas, script.last_image
+            ));
         }
         end
     }

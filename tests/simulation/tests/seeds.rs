@@ -68,7 +68,8 @@ fn short(leak: &'static str) -> Script {
 
 /// Crashes the operator before and after each of its writes, one play each.
 fn check_crashes(leak: &'static str) {
-    let run = |trouble: Trouble| -> Report { in_virtual_time(play_script(1, &short(leak), trouble)) };
+    let run =
+        |trouble: Trouble| -> Report { in_virtual_time(play_script(1, &short(leak), trouble)) };
     let calm = run(Trouble::None);
     assert!(calm.broken.is_empty(), "{:#?}", calm.broken);
     // The last quarter of an hour is the lease being renewed.
