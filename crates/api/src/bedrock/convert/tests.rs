@@ -1,5 +1,7 @@
 //! Tests of the way into the engine and out of it.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::*;
@@ -251,6 +253,22 @@ fn every_reason_is_read_by_its_name() {
         assert_eq!(reason(&listed.name()), Some(*listed));
     }
     assert_eq!(reason("Whatever"), None);
+}
+
+#[test]
+fn every_reason_has_its_heading_in_the_docs_and_no_other_has() {
+    let page = include_str!("../../../../../docs/operations.md");
+    let (_, rest) = page.split_once("\n## Reasons\n").expect("a chapter of reasons");
+    let (chapter, _) = rest.split_once("\n## ").expect("a chapter after it");
+    let heading = |line: &str| Some(line.strip_prefix("### `")?.strip_suffix('`')?.to_owned());
+    let told: BTreeMap<String, bool> = chapter
+        .split("\n### ")
+        .skip(1)
+        .filter_map(|part| Some((heading(&format!("### {}", part.lines().next()?))?, part)))
+        .map(|(name, part)| (name, part.contains("Blocks")))
+        .collect();
+    let all: BTreeMap<String, bool> = REASONS.iter().map(|r| (r.name(), r.blocks())).collect();
+    assert_eq!(told, all, "each with whether its paragraph says that it blocks");
 }
 
 #[test]
