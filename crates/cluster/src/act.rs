@@ -163,12 +163,12 @@ impl Work<'_> {
             Part::Strategy => apply::set_strategy(client, self.seen, strategy).await,
         };
         match write {
-            Write::Done(generation) => {
+            Write::Done { uid, generation } => {
                 let hash = match part {
                     Part::Whole => Some(self.seen.world.rollout.desired_hash.clone()),
                     Part::Strategy => self.standing_hash(),
                 };
-                self.report.applied = hash.map(|hash| Applied { hash, generation });
+                self.report.applied = hash.map(|hash| Applied { uid, hash, generation });
                 true
             }
             Write::Refused(refused) => {
@@ -190,8 +190,9 @@ impl Work<'_> {
     /// generation. A foreign change since is not ours to cover up.
     fn standing_hash(&self) -> Option<String> {
         let world = &self.seen.world;
-        let applied = world.outcome.applied.as_ref().or(world.status.applied.as_ref())?;
         let workload = world.workload.as_ref()?;
+        let applied = [&world.outcome.applied, &world.status.applied];
+        let applied = applied.into_iter().flatten().find(|applied| applied.uid == workload.uid)?;
         let stands = workload.matches || workload.generation <= applied.generation;
         stands.then(|| applied.hash.clone())
     }

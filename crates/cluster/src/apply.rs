@@ -8,7 +8,7 @@
 
 use api::bedrock::replicas::REPLICAS_MANAGER;
 use api::bedrock::{self, Desired};
-use engine::world::{ApplyRefused, Strategy};
+use engine::world::{ApplyRefused, Strategy, Uid};
 use http::Method;
 use kube::Client;
 use serde_json::{Value, json};
@@ -20,8 +20,13 @@ use crate::wire::{self, Answer, Ask, Content, FIELD_MANAGER};
 /// What became of a write to the StatefulSet.
 #[derive(Debug)]
 pub(crate) enum Write {
-    /// It is done; the generation that came of it.
-    Done(i64),
+    /// It is done.
+    Done {
+        /// UID of the StatefulSet.
+        uid: Uid,
+        /// The generation that came of it.
+        generation: i64,
+    },
     /// The server will not have it.
     Refused(ApplyRefused),
     /// Somebody was faster, or nobody knows: look again.
@@ -69,7 +74,7 @@ async fn give_up_replicas(client: &Client, seen: &Observed, desired: &Desired) -
     let document = bedrock::hand_over_replicas(desired, &live)?;
     let query = format!("fieldManager={REPLICAS_MANAGER}&force=true");
     match patch(client, seen, "apply", &query, Content::Apply, &document).await {
-        Write::Done(_) => None,
+        Write::Done { .. } => None,
         write => Some(write),
     }
 }
@@ -132,13 +137,16 @@ async fn patch(
         return refused(seen, true, answer.message);
     }
     match answer.or_error(verb, &object) {
-        Ok(body) => match body["metadata"]["generation"].as_i64() {
-            Some(generation) => Write::Done(generation),
-            None => Write::Failed(Error::Unreadable {
-                object,
-                message: "it has no metadata.generation".to_owned(),
-            }),
-        },
+        Ok(body) => {
+            let metadata = &body["metadata"];
+            match (metadata["uid"].as_str(), metadata["generation"].as_i64()) {
+                (Some(uid), Some(generation)) => Write::Done { uid: uid.into(), generation },
+                _ => Write::Failed(Error::Unreadable {
+                    object,
+                    message: "it has no metadata.uid and metadata.generation".to_owned(),
+                }),
+            }
+        }
         // Its namespace is not there; the set itself would be created.
         Err(Error::Gone { message, .. }) if verb == "apply" => refused(seen, false, message),
         Err(Error::Refused { message, .. }) => refused(seen, false, message),

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use api::bedrock::{self, Desired, OWNER_ANNOTATION, StatefulsetRollout};
-use engine::world::{
-    Applied, ApplyRefused, Claim, Discovery, Outcome, Rollout, Settings, Uid, World,
-};
+use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Rollout, Settings, Uid, World};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -145,16 +143,11 @@ impl Scene<'_> {
                 message: message.clone(),
             });
         }
-        let mut status = rollout.status.as_ref().map(bedrock::engine_status).unwrap_or_default();
-        if let Some(set) = set {
-            forget_another_set(set, &mut status.applied, status.last_updated);
-            forget_another_set(set, &mut outcome.applied, outcome.acted_at);
-        }
         let labels = set.map_or_else(|| seen.template_labels(), StatefulSetSeen::template_labels);
         let budgets = held.budgets.in_namespace(&seen.meta.namespace);
         let budgets = budgets.filter(|budget| budget.selects(labels));
         World {
-            status,
+            status: rollout.status.as_ref().map(bedrock::engine_status).unwrap_or_default(),
             workload: set.map(|set| {
                 // What cannot be asked for is nowhere as asked for.
                 let drift = match &desired {
@@ -176,19 +169,6 @@ impl Scene<'_> {
             rollout: asked,
             pods,
         }
-    }
-}
-
-/// Forgets what was applied to a set that somebody has replaced by one of the same name since: its
-/// generations begin anew, and waiting for the old one would never end.
-fn forget_another_set(
-    set: &StatefulSetSeen,
-    applied: &mut Option<Applied>,
-    known_at: Option<Timestamp>,
-) {
-    let ahead = applied.as_ref().is_some_and(|known| known.generation > set.meta.generation);
-    if ahead && known_at.is_some() && set.meta.creation_timestamp > known_at {
-        *applied = None;
     }
 }
 

@@ -349,6 +349,8 @@ pub struct Outcome {
 /// A StatefulSet as it was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
+    /// UID of the StatefulSet: another one of the same name knows nothing of it.
+    pub uid: Uid,
     /// Hash of what was asked for.
     pub hash: String,
     /// The StatefulSet's generation that the API server answered with.

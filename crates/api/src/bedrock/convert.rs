@@ -117,10 +117,11 @@ pub fn engine_status(status: &StatefulsetRolloutStatus) -> inner::Status {
         paused_seconds: status.paused_seconds,
         stopped_since: status.stopped_since,
         desired_hash: status.statefulset_hash.clone(),
-        applied: status
-            .statefulset_applied
-            .as_ref()
-            .map(|applied| Applied { hash: applied.hash.clone(), generation: applied.generation }),
+        applied: status.statefulset_applied.as_ref().map(|applied| Applied {
+            uid: applied.uid.as_str().into(),
+            hash: applied.hash.clone(),
+            generation: applied.generation,
+        }),
     }
 }
 
@@ -178,6 +179,7 @@ pub fn status(status: &inner::Status, resource: &StatefulsetRollout) -> Stateful
         stopped_since: status.stopped_since,
         statefulset_hash: status.desired_hash.clone(),
         statefulset_applied: status.applied.as_ref().map(|applied| StatefulsetApplied {
+            uid: applied.uid.0.clone(),
             hash: applied.hash.clone(),
             generation: applied.generation,
         }),

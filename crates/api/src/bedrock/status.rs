@@ -292,6 +292,8 @@ pub struct SlackMessage {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(transform = schema::without_defaults)]
 pub struct StatefulsetApplied {
+    /// UID of the StatefulSet.
+    pub uid: String,
     /// Fingerprint of the document, without the update strategy.
     pub hash: String,
     /// Generation of the StatefulSet that came of it.

@@ -119,7 +119,8 @@ async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
 
 #[tokio::test(start_paused = true)]
 async fn a_partition_is_lowered_before_the_first_eviction_and_only_on_the_set_that_was_seen() {
-    let replies = vec![Reply::ok(json!({"metadata": {"generation": 4}})), accepted()];
+    let replies =
+        vec![Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 4}})), accepted()];
     let (asked, report) = all(&evict(Some(3), &[3]), replies).await;
     assert_eq!(
         asked[0].line,
@@ -150,7 +151,8 @@ async fn without_the_partition_no_pod_is_evicted() {
 async fn what_is_asked_for_is_applied_whole_by_force_and_to_the_set_that_was_seen() {
     let action = Action::Apply { strategy: Strategy::RollingUpdate { partition: 4 } };
     let (asked, report) =
-        all(&action, vec![Reply::ok(json!({"metadata": {"generation": 9}}))]).await;
+        all(&action, vec![Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 9}}))])
+            .await;
     assert_eq!(
         asked[0].line,
         "PATCH /apis/apps/v1/namespaces/exch/statefulsets/web?fieldManager=sluice&force=true"
@@ -176,10 +178,11 @@ async fn a_strategy_alone_leaves_standing_what_was_applied_but_covers_no_foreign
     async fn check(image: &str, applied_at: Option<i64>, expect: Option<i64>) {
         let mut objects = usual();
         objects[1].1["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
-        let mut done = Some(Reply::ok(json!({"metadata": {"generation": 4}})));
+        let mut done = Some(Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 4}})));
         let played = Played::start(objects, move |_| done.take().unwrap_or(Reply::Silence)).await;
         let mut seen = played.look("web").unwrap();
-        let applied = |generation| Applied { hash: "h".into(), generation };
+        let applied =
+            |generation| Applied { uid: "uid-of-set".into(), hash: "h".into(), generation };
         seen.world.status.applied = applied_at.map(applied);
         let action = Action::SetStrategy { strategy: Strategy::OnDelete };
         let report = act(&played.hands, &seen, &action, &|| GoOn::Yes).await;
@@ -244,7 +247,7 @@ async fn replicas_that_are_no_longer_asked_for_are_handed_over_before_the_apply(
         asked.remove("replicas");
         let played = Played::start(objects, move |asked| match asked.line.starts_with("GET ") {
             true => Reply::ok(live.clone()),
-            false => Reply::ok(json!({"metadata": {"generation": 9}})),
+            false => Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 9}})),
         })
         .await;
         let seen = played.look("web").unwrap();
@@ -279,7 +282,7 @@ async fn a_write_of_which_nobody_knows_is_no_refusal() {
 
 #[test]
 fn a_report_replaces_refusals_and_adds_to_what_was_accepted() {
-    let applied = Applied { hash: "h".into(), generation: 1 };
+    let applied = Applied { uid: "uid-of-set".into(), hash: "h".into(), generation: 1 };
     let mut outcome = Outcome {
         accepted: [uid(1)].into(),
         refused: [(uid(2), Refusal::Overloaded)].into(),

@@ -311,25 +311,6 @@ async fn a_pause_is_seen_before_the_next_single_disruption() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_applied_to_a_set_that_was_replaced_is_forgotten() {
-    async fn check(created: &str, generation: i64, expect: Option<i64>) {
-        let mut objects = usual();
-        objects[0].1["status"] = json!({
-            "lastUpdated": "2026-01-01T00:00:00Z",
-            "statefulsetApplied": {"hash": "h", "generation": 9},
-        });
-        objects[1].1["metadata"]["creationTimestamp"] = json!(created);
-        objects[1].1["metadata"]["generation"] = json!(generation);
-        let played = Played::start(objects, nothing).await;
-        let status = played.look("web").unwrap().world.status;
-        assert_eq!(status.applied.map(|applied| applied.generation), expect, "{created}");
-    }
-    check("2025-12-31T00:00:00Z", 8, Some(9)).await;
-    check("2026-01-01T00:00:05Z", 9, Some(9)).await;
-    check("2026-01-01T00:00:05Z", 1, None).await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn who_asks_to_be_let_in_comes_last() {
     let played = Played::start(usual(), nothing).await;
     let settings = Settings::default();

@@ -115,7 +115,7 @@ pub(crate) fn world() -> Fixture {
             update_revision: "v2".into(),
             stable_revision: "v1".into(),
             desired_hash: "hash-v2".into(),
-            applied: Some(Applied { hash: "hash-v2".into(), generation: 2 }),
+            applied: Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 2 }),
             last_progress: Some(ago(60)),
             spec_current: true,
             ..Status::default()

@@ -113,6 +113,8 @@ pub(crate) struct Cluster {
     pub(crate) refusals: u32,
     /// Writes to the StatefulSet that are still forbidden.
     pub(crate) forbidden: u32,
+    /// How many sets there have been, one after another.
+    sets: u32,
 }
 
 impl Cluster {
@@ -149,6 +151,7 @@ impl Cluster {
             unreachable: false,
             refusals: 0,
             forbidden: 0,
+            sets: 0,
         };
         cluster.hash();
         cluster
@@ -419,9 +422,11 @@ impl Cluster {
             return;
         }
         let revision = self.template.clone();
+        self.sets += u32::from(self.set.is_none());
+        let uid = format!("set-{}", self.sets);
         let set = self.set.get_or_insert_with(|| Set {
             shown: Workload {
-                uid: "set-uid".into(),
+                uid: uid.as_str().into(),
                 generation: 0,
                 observed_generation: 0,
                 first_ordinal: self.make.first_ordinal,
@@ -442,9 +447,9 @@ impl Cluster {
         if *set != before {
             set.shown.generation += 1;
         }
-        let generation = set.shown.generation;
+        let (uid, generation) = (set.shown.uid.clone(), set.shown.generation);
         self.outcome.applied =
-            Some(Applied { hash: self.rollout.desired_hash.clone(), generation });
+            Some(Applied { uid, hash: self.rollout.desired_hash.clone(), generation });
     }
 
     /// Whether it was written.
@@ -457,9 +462,11 @@ impl Cluster {
             set.shown.strategy = strategy;
             set.shown.generation += 1;
         }
-        let generation = set.shown.generation;
-        let last = self.outcome.applied.as_ref().or(self.status.applied.as_ref());
-        self.outcome.applied = last.map(|last| Applied { hash: last.hash.clone(), generation });
+        let (uid, generation) = (set.shown.uid.clone(), set.shown.generation);
+        let words = [&self.outcome.applied, &self.status.applied];
+        let last = words.into_iter().flatten().find(|last| last.uid == uid);
+        self.outcome.applied =
+            last.map(|last| Applied { uid, hash: last.hash.clone(), generation });
         true
     }
 

@@ -28,7 +28,8 @@ fn a_set_that_was_never_there_is_created() {
 #[test]
 fn a_set_that_was_just_created_is_waited_for_and_not_created_twice() {
     let fixture = fresh().again().with(|world| {
-        world.outcome.applied = Some(Applied { hash: "hash-v2".into(), generation: 1 });
+        world.outcome.applied =
+            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 1 });
         world.outcome.acted_at = Some(ago(3));
     });
     check(&fixture, "InProgress Creating: -");
@@ -100,7 +101,8 @@ fn an_existing_set_is_adopted_as_it_is_without_a_restart() {
         (set.generation, set.observed_generation) = (3, 3);
     });
     let applied = applied.with(|world| {
-        world.outcome.applied = Some(Applied { hash: "hash-v2".into(), generation: 3 });
+        world.outcome.applied =
+            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 3 });
     });
     check(&applied, "Done Completed: -");
 }
@@ -109,7 +111,8 @@ fn an_existing_set_is_adopted_as_it_is_without_a_restart() {
 fn a_rollout_deleted_and_created_again_goes_on_from_the_pods_as_they_are() {
     let fixture = world().budget(2).percent(75).updated(3).with(|world| {
         world.status = engine::status::Status::default();
-        world.status.applied = Some(Applied { hash: "hash-v2".into(), generation: 2 });
+        world.status.applied =
+            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 2 });
         world.rollout.generation = 1;
     });
     let decision = check(&fixture, "InProgress Evicting: evict 2 1");
@@ -183,7 +186,8 @@ fn a_revision_is_trusted_only_when_the_controller_has_seen_the_spec() {
 #[test]
 fn a_cache_older_than_our_own_apply_is_waited_for() {
     let fixture = world().budget(2).with(|world| {
-        world.outcome.applied = Some(Applied { hash: "hash-v2".into(), generation: 3 });
+        world.outcome.applied =
+            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 3 });
         world.outcome.acted_at = Some(ago(10));
     });
     check(&fixture, "InProgress WaitingForController: -");
@@ -262,4 +266,16 @@ fn a_verdict_outlives_another_owner() {
         set.claim = Claim::Other { owner: "StatefulsetRollout/shop".into() };
     });
     check(&fixture, "Failed InvalidStatefulSet: -");
+}
+
+#[test]
+fn what_was_applied_to_another_set_of_the_same_name_counts_for_nothing() {
+    // Made again by somebody at the very generation that was ours: nothing may be Done on it unseen.
+    let fixture = world().updated(0).updated(1).updated(2).updated(3).with(|world| {
+        for applied in [&mut world.outcome.applied, &mut world.status.applied] {
+            *applied =
+                Some(Applied { uid: "set-before".into(), hash: "hash-v2".into(), generation: 2 });
+        }
+    });
+    check(&fixture, "InProgress Applying: apply OnDelete");
 }

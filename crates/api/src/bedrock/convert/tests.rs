@@ -96,7 +96,11 @@ fn full_status() -> inner::Status {
         paused_seconds: 5,
         stopped_since: at("2026-01-01T00:00:01Z"),
         desired_hash: "0123456789abcdef".into(),
-        applied: Some(Applied { hash: "0123456789abcdef".into(), generation: 3 }),
+        applied: Some(Applied {
+            uid: "set-uid".into(),
+            hash: "0123456789abcdef".into(),
+            generation: 3,
+        }),
     }
 }
 

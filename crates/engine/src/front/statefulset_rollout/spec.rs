@@ -10,13 +10,15 @@ use crate::mover::partition;
 use crate::status::{Phase, Reason};
 use crate::world::{Applied, ApplyRefused, Claim, Strategy, VersionLeak, Workload, World};
 
-/// What was last applied, by the latest word.
+/// What was last applied to this StatefulSet, by the latest word.
 pub(super) fn applied(world: &World) -> Option<&Applied> {
-    world.outcome.applied.as_ref().or(world.status.applied.as_ref())
+    let words = [&world.outcome.applied, &world.status.applied];
+    let this = |applied: &&Applied| world.workload.as_ref().is_none_or(|w| w.uid == applied.uid);
+    words.into_iter().flatten().find(this)
 }
 
-/// Whether the caches must have seen our last write by now: what they hold is older than that write only
-/// because it is another object, deleted and made again by somebody.
+/// Whether the caches must have seen our last write by now. What they hold is older than that write
+/// only because the cluster was set back to an earlier state.
 pub(super) fn caught_up(world: &World, now: Timestamp) -> bool {
     world.outcome.acted_at.is_none_or(|at| now.duration_since(at) >= world.settings.slow)
 }
