@@ -10,9 +10,9 @@ use engine::status::{Phase, Status};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
 
+use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
-use crate::run::Shop;
 
 /// What a look leaves behind.
 pub(crate) struct Done {

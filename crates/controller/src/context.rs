@@ -1,0 +1,105 @@
+//! What the loop is handed, and what its looks share.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cluster::{Caches, Clock, Hands, Key, Leadership, Why};
+use kube::Client;
+use tokio::sync::{Notify, watch};
+
+use crate::metrics::Metrics;
+use crate::outbox::Outbox;
+
+/// How the loop is set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What decisions are made by.
+    pub engine: engine::world::Settings,
+    /// The namespace to serve; `None` for all.
+    pub namespace: Option<String>,
+    /// How many rollouts are looked at at once.
+    pub concurrency: usize,
+    /// Spreads pauses after failures; the same seed gives the same pauses.
+    pub seed: u64,
+    /// Who we are in Events.
+    pub identity: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            engine: engine::world::Settings::default(),
+            namespace: None,
+            concurrency: 16,
+            seed: 0,
+            identity: "sluice".to_owned(),
+        }
+    }
+}
+
+/// All that the loop is handed.
+#[derive(Clone)]
+pub struct Context {
+    /// Talks to the API server; must not retry by itself.
+    pub client: Client,
+    /// Says what time it is.
+    pub clock: Clock,
+    /// How the loop is set.
+    pub settings: Settings,
+    /// Whether this process may write.
+    pub leadership: watch::Receiver<Leadership>,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// What is known of the cluster, and who is to be looked at.
+    pub attention: Attention,
+}
+
+impl Context {
+    /// Whether this process may write now, by its own clock.
+    pub fn leads(&self) -> bool {
+        self.leadership.borrow().holds(self.clock.now())
+    }
+}
+
+/// Which rollouts are to be looked at, as the caches say. Clones share it.
+#[derive(Clone)]
+pub struct Attention {
+    /// The caches that feed it.
+    pub caches: Arc<Caches>,
+    woken: Arc<Mutex<BTreeMap<Key, Why>>>,
+    rung: Arc<Notify>,
+}
+
+impl Attention {
+    /// Empty caches that call for attention.
+    #[expect(clippy::new_without_default, reason = "it makes caches, not a default value")]
+    pub fn new() -> Self {
+        let woken: Arc<Mutex<BTreeMap<Key, Why>>> = Arc::default();
+        let rung = Arc::new(Notify::new());
+        let (inner, bell) = (Arc::clone(&woken), Arc::clone(&rung));
+        let caches = Caches::new(Box::new(move |key, why| {
+            let mut woken = inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let entry = woken.entry(key.clone()).or_insert(why);
+            *entry = (*entry).max(why);
+            bell.notify_one();
+        }));
+        Self { caches, woken, rung }
+    }
+
+    /// Resolves when somebody was woken.
+    pub(crate) async fn rung(&self) {
+        self.rung.notified().await;
+    }
+
+    /// Who was woken since, and why.
+    pub(crate) fn take(&self) -> BTreeMap<Key, Why> {
+        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What every look shares.
+pub(crate) struct Shop {
+    pub(crate) context: Context,
+    pub(crate) hands: Hands,
+    pub(crate) outbox: Outbox,
+}
