@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 )
 
@@ -111,7 +112,12 @@ func (k *kubelets) nodeChanged(ctx context.Context, old, node *v1.Node) {
 		return
 	}
 	if ready != nil {
-		k.heal(node.Name, ready.LastTransitionTime.Time)
+		lostAt := ready.LastTransitionTime.Time
+		k.heal(node.Name, lostAt)
+		// The node controller writes the Node first and its Pods after: it may still be at it.
+		for _, later := range []time.Duration{time.Second, 5 * time.Second} {
+			time.AfterFunc(later, func() { k.heal(node.Name, lostAt) })
+		}
 	}
 	// Only a Node of somebody else's has no address yet.
 	ip := fmt.Sprintf("10.1.%d.%d", byte(version(node)>>8), byte(version(node)))
@@ -120,7 +126,7 @@ func (k *kubelets) nodeChanged(ctx context.Context, old, node *v1.Node) {
 	go func() {
 		_, err := k.client.CoreV1().Nodes().UpdateStatus(ctx, revived, metav1.UpdateOptions{})
 		if err != nil {
-			klog.V(1).InfoS("a node's status was refused; its next change brings it again",
+			klog.InfoS("a node's status was refused; its next change brings it again",
 				"node", node.Name, "err", err)
 		}
 	}()
@@ -164,21 +170,22 @@ func (k *kubelets) renew(ctx context.Context, node *v1.Node) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	leases := k.client.CoordinationV1().Leases(v1.NamespaceNodeLease)
-	seconds, now := int32(leaseSeconds), metav1.NowMicro()
-	lease := &coordination.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: node.Name, OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID,
-		}}},
-		Spec: coordination.LeaseSpec{
-			HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now,
-		},
-	}
-	// Without a resourceVersion the last writer wins: nobody else writes it.
-	_, err := leases.Update(ctx, lease, metav1.UpdateOptions{})
+	now := metav1.NowMicro()
+	// A patch, since a lease may not be replaced without its resourceVersion.
+	patch := fmt.Appendf(nil, `{"spec":{"renewTime":%q}}`, now.UTC().Format(metav1.RFC3339Micro))
+	_, err := leases.Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if errors.IsNotFound(err) {
-		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
+		seconds := int32(leaseSeconds)
+		_, err = leases.Create(ctx, &coordination.Lease{
+			ObjectMeta: metav1.ObjectMeta{Name: node.Name, OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID,
+			}}},
+			Spec: coordination.LeaseSpec{
+				HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now,
+			},
+		}, metav1.CreateOptions{})
 	}
 	if err != nil && ctx.Err() == nil {
-		klog.V(1).InfoS("a lease was not renewed", "node", node.Name, "err", err)
+		klog.InfoS("a lease was not renewed", "node", node.Name, "err", err)
 	}
 }

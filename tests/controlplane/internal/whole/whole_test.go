@@ -105,6 +105,12 @@ func TestWhatScenariosLeanOn(t *testing.T) {
 		b.kubectl("annotate", "node", node, "simcluster.sluice.dev/lost-")
 		b.shows("node/"+node, ready, "True")
 		b.shows("pod/one", ready, "True")
+		// It took longer than the others would be trusted without heartbeats.
+		silent := b.kubectl("get", "events", "-A", "--field-selector=reason=NodeNotReady,involvedObject.kind=Node",
+			"-o", "jsonpath={.items[*].involvedObject.name}")
+		if silent != node {
+			t.Errorf("lost was %s, the node controller missed %q", node, silent)
+		}
 	})
 	run("each component takes its faults alone", func(t *testing.T) {
 		b.order("pause", "etcd")
