@@ -69,7 +69,8 @@ pub fn immutable_changes(live: &Value, desired: &Value) -> Vec<Finding> {
                 format!(
                     "differs from StatefulSet {name}, where it may not change; put it back, or \
                      delete the StatefulSet and leave its Pods running (`kubectl delete \
-                     statefulset {name} --cascade=orphan`) and then apply this change"
+                     statefulset {name} --cascade=orphan`) and then apply this change, with a new \
+                     rolloutIdentity if the rollout has it already"
                 ),
             )
         })
