@@ -50,6 +50,7 @@ pub async fn roll(pods: u32, at_once: u32, start_up: i64) -> Cost {
         leak: "Report",
         min_ready: 0,
         interval: 0,
+        standby: false,
     };
     let post = async |path: &str, body: Value| {
         send(&client, "POST", path, &body).await.expect("the cluster takes it");

@@ -54,6 +54,8 @@ struct Play {
     faults: Faults,
     client: kube::Client,
     operator: Option<Operator>,
+    standby: Option<Operator>,
+    standby_faults: Faults,
     lives: u32,
     broken: Vec<String>,
 }
@@ -73,14 +75,27 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
         Trouble::Rate(seed, rate) => FaultPlan::new(seed, Rates::all(rate)),
         _ => FaultPlan::new(seed, Rates::NONE),
     };
+    let standby_faults = Faults::new(FaultPlan { seed: !plan.seed, ..plan.clone() });
     let faults = Faults::new(plan);
     if let Trouble::Crash(number, when) = trouble {
         faults.crash_at(number, when);
     }
     let client = harness.client();
-    let mut play =
-        Play { harness, witness, faults, client, operator: None, lives: 0, broken: Vec::new() };
+    let mut play = Play {
+        harness,
+        witness,
+        faults,
+        client,
+        operator: None,
+        standby: None,
+        standby_faults,
+        lives: 0,
+        broken: Vec::new(),
+    };
     play.begin();
+    if script.start.standby {
+        play.stand_by();
+    }
     play.act(script).await;
     let end = play.finish(script).await;
     let mut seen = play.witness.seen();
@@ -97,11 +112,19 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
 impl Play {
     /// Starts an operator, the next life of the one client.
     fn begin(&mut self) {
+        self.operator = Some(self.live("operator", &self.faults.clone()));
+    }
+
+    /// Starts the other operator, which waits for the lease.
+    fn stand_by(&mut self) {
+        self.standby = Some(self.live("standby", &self.standby_faults.clone()));
+    }
+
+    fn live(&mut self, who: &str, faults: &Faults) -> Operator {
         self.lives += 1;
-        let router = self.faults.wrap(self.witness.before(self.harness.router()));
+        let router = faults.wrap(self.witness.before(self.harness.router()));
         let settings = Settings { seed: self.harness.seed, ..Settings::default() };
-        let identity = format!("operator-{}", self.lives);
-        self.operator = Some(self.harness.operator(router, &identity, settings));
+        self.harness.operator(router, &format!("{who}-{}", self.lives), settings)
     }
 
     /// Lets time pass; an operator that crashes or loses its lease begins its next life.
@@ -118,6 +141,9 @@ impl Play {
             }
             if self.operator.as_ref().is_some_and(Operator::has_ended) {
                 self.again().await;
+            }
+            if self.standby.as_ref().is_some_and(Operator::has_ended) {
+                self.stand_by();
             }
             if tokio::time::Instant::now() >= end {
                 return;
@@ -234,6 +260,7 @@ impl Play {
     /// nothing may be asked of the cluster any more.
     async fn finish(&mut self, script: &Script) -> String {
         self.faults.set_rates(Rates::NONE);
+        self.standby_faults.set_rates(Rates::NONE);
         let mut last = script::image(&script.last_image);
         last["spec"]["percent"] = json!(100);
         last["spec"]["pauseRequested"] = json!(false);

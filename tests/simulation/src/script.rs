@@ -17,6 +17,8 @@ pub struct Start {
     pub min_ready: u32,
     /// `minPodEvictionIntervalSeconds`.
     pub interval: u32,
+    /// Whether a second operator waits for the lease.
+    pub standby: bool,
 }
 
 /// One thing that the user does, or that befalls the Pods.
@@ -81,6 +83,7 @@ impl Script {
             leak: pick(&mut rng, &["Report", "Report", "Ignore", "Pause", "Prevent", "Prevent"]),
             min_ready: if rng.bool() { 0 } else { rng.u32(1..5) },
             interval: if rng.u8(..4) == 0 { rng.u32(1..8) } else { 0 },
+            standby: rng.bool(),
         };
         let mut steps = Vec::new();
         let (mut last_image, mut last_replicas) = ("app:v1".to_owned(), replicas);

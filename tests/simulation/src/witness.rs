@@ -102,7 +102,10 @@ impl Witness {
                     ));
                 }
                 if after.moved() > before.moved() && after.set["metadata"]["generation"] != 1 {
-                    let same = before.set["spec"]["template"] == after.set["spec"]["template"];
+                    // Scaling is applied in a pause too, and new Pods come as they come.
+                    let of = |facts: &Facts, field: &str| facts.set["spec"][field].clone();
+                    let same =
+                        ["template", "replicas"].iter().all(|f| of(before, f) == of(after, f));
                     if same {
                         broken.extend(self.asked_for("a partition", before, after));
                     }
@@ -127,7 +130,16 @@ impl Witness {
             return broken;
         }
         if before.rollout["spec"]["pauseRequested"] == true {
-            broken.push(format!("pause: {what} was disturbed in a pause"));
+            let set = |facts: &Facts| {
+                let spec = &facts.set["spec"];
+                let (moved, all) = (facts.moved(), facts.pods.len());
+                format!("{} of {} {moved}/{all}", spec["updateStrategy"], spec["replicas"])
+            };
+            broken.push(format!(
+                "pause: {what} was disturbed in a pause: {} to {}",
+                set(before),
+                set(after)
+            ));
         }
         let (moved, target) = (after.moved(), after.target());
         if self.calm() && moved > target && moved > before.moved() {

@@ -55,6 +55,7 @@ fn short(leak: &'static str) -> Script {
         leak,
         min_ready: 0,
         interval: 0,
+        standby: false,
     };
     let steps = vec![
         Step::Roll { image: "app:v2".to_owned(), percent: 50 },
