@@ -1,4 +1,4 @@
-//! The docs speak of every field of the resource, and the examples are sound.
+//! The docs speak of every field of the resource, their index of every page; the examples are sound.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,21 @@ use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn the_index_leads_to_every_page() {
+    let index = fs::read_to_string(root().join("docs/README.md")).expect("the index");
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(root().join("docs")).expect("the pages") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let written = entry.metadata().is_ok_and(|file| file.len() > 0);
+        if written && name != "README.md" && !index.contains(&format!("]({name})")) {
+            missing.push(name);
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
 }
 
 /// The names of a schema's properties, and one level further down where there is one of our own.
