@@ -149,8 +149,11 @@ fn under_budget(world: &World, budget: &Budget, account: &Account<'_>) -> Room {
             Reason::BudgetNeverAllows,
             format!(
                 "PodDisruptionBudget {place} ({}) wants {} of {} Pods healthy, so it never allows a \
-                 disruption; set maxUnavailable to at least 1",
-                budget.limit, budget.desired_healthy, budget.expected
+                 disruption; {}",
+                budget.limit,
+                budget.desired_healthy,
+                budget.expected,
+                widen(budget)
             ),
         ));
     }
@@ -183,6 +186,14 @@ fn by_our_own_count(budget: &Budget, account: &Account<'_>) -> u32 {
     u32::try_from(healthy.count()).unwrap_or(u32::MAX).saturating_sub(budget.desired_healthy)
 }
 
+/// The remedy in the budget's own terms: it takes maxUnavailable or minAvailable, never both.
+fn widen(budget: &Budget) -> &'static str {
+    if budget.limit.starts_with("minAvailable") {
+        return "lower minAvailable, or put maxUnavailable of at least 1 in its place";
+    }
+    "set maxUnavailable to at least 1"
+}
+
 fn exhausted(budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
     let unready: Vec<&str> = account
         .slots
@@ -191,6 +202,20 @@ fn exhausted(budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
         .map(|slot| slot.name.as_str())
         .take(3)
         .collect();
+    if unready.is_empty() && budget.expected <= account.replicas() {
+        // Nobody else's Pods are in it: what its status says was true a moment ago.
+        return Hold::new(
+            Reason::WaitingForPods,
+            format!(
+                "waiting for the controller of PodDisruptionBudget {place} ({}) to see that all {} Pods are \
+                 ready; it counts {} healthy, {} needed",
+                budget.limit,
+                account.replicas(),
+                budget.current_healthy,
+                budget.desired_healthy
+            ),
+        );
+    }
     let because = if unready.is_empty() {
         "Pods that do not belong to this StatefulSet use it up".to_owned()
     } else {

@@ -127,6 +127,9 @@ mod tests {
         let at = |reason: Reason, revision: &str| Status {
             reason_code: Some(reason),
             update_revision: revision.to_owned(),
+            build: crate::world::Build { version: revision.to_owned(), ..Default::default() },
+            target_replicas: 2,
+            replicas: 4,
             ..status(Phase::InProgress, 100)
         };
         let applying = at(Reason::Applying, "old");
@@ -136,7 +139,7 @@ mod tests {
         assert_eq!(news(&applying, &seen), []);
         let told = news(&seen, &moving);
         assert_eq!(told.len(), 1);
-        assert!(told[0].text.contains("revision new"), "{}", told[0].text);
+        assert_eq!(told[0].text, "rolling out new to 2 of 4 Pods");
         assert_eq!(news(&moving, &at(Reason::BudgetExhausted, "new")), []);
     }
 

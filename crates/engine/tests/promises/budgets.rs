@@ -43,6 +43,23 @@ fn a_budget_that_never_allows_blocks_with_the_remedy() {
 }
 
 #[test]
+fn the_remedy_for_a_budget_that_never_allows_is_in_its_own_terms() {
+    let all = "minAvailable: 100%";
+    let fixture = change(0, |budget| {
+        (budget.limit, budget.desired_healthy) = (all.to_owned(), budget.expected);
+    });
+    let decision = check(&fixture, "InProgress BudgetNeverAllows: -");
+    names(&decision.status.reason, &[all, "lower minAvailable", "in its place"]);
+}
+
+#[test]
+fn a_budget_whose_status_is_behind_its_ready_pods_is_not_blamed_on_others() {
+    let fixture = change(1, |budget| (budget.current_healthy, budget.allowed) = (3, 0));
+    let decision = check(&fixture, "InProgress WaitingForPods: -");
+    names(&decision.status.reason, &["shop/web-pdb", "all 4 Pods are ready", "3 healthy"]);
+}
+
+#[test]
 fn a_budget_that_its_controller_has_not_seen_is_not_used() {
     let fixture = change(2, |budget| budget.observed = false);
     let decision = check(&fixture, "InProgress BudgetNotReady: -");

@@ -117,6 +117,10 @@ fn scaling_to_zero_loses_the_hold_and_stops_it() {
         (set.replicas, set.current_revision) = (4, "v2".into());
         world.pods = (0..4).map(|o| ready_pod(o, "v2")).collect();
     });
+    // The scale-up is seen before the StatefulSet controller has taken it in.
+    let unseen = back.again().with_set(|set| set.generation += 1);
+    check(&unseen, "Paused HoldLost: -");
+    let back = unseen.again().with_set(|set| set.observed_generation = set.generation);
     check(&back, "Paused HoldLost: -");
     let identity = back.again().with(|world| {
         world.rollout.identity = "second".into();

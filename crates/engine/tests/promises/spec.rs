@@ -51,6 +51,32 @@ fn a_set_that_somebody_deleted_is_not_brought_back() {
     check(&fixture.again(), "Failed StatefulSetDeleted: -");
 }
 
+/// We applied a template three seconds ago, saw the set with it, and now it is gone.
+fn deleted_after_our_apply() -> Fixture {
+    absent().again().with(|world| {
+        world.status.phase = Some(Phase::InProgress);
+        world.status.deleted = false;
+        world.status.workload_name = "web".into();
+        world.outcome.applied =
+            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 2 });
+        world.outcome.acted_at = Some(ago(3));
+    })
+}
+
+#[test]
+fn a_set_deleted_just_after_we_wrote_it_is_not_called_created() {
+    check(&deleted_after_our_apply(), "Failed StatefulSetDeleted: -");
+}
+
+#[test]
+fn a_set_deleted_just_after_we_wrote_it_is_created_again_at_once_when_asked() {
+    let asked = deleted_after_our_apply().again().with(|world| {
+        world.rollout.generation = 3;
+        world.rollout.identity = "second".into();
+    });
+    check(&asked, "InProgress Creating: apply OnDelete");
+}
+
 #[test]
 fn a_set_deleted_after_done_is_told_too() {
     let decision = check(&absent().phase(Phase::Done), "Failed StatefulSetDeleted: -");

@@ -114,6 +114,24 @@ fn moving(scene: &Scene<'_>, action: &Action) -> String {
     )
 }
 
+/// That the hold was lost is known from the status alone: no look in between may write another word
+/// over it, or the scale-up that shows the loss would end the pause.
+pub(super) fn still_lost(world: &World, standing: Standing) -> Standing {
+    let rollout = &world.rollout;
+    if rollout.version_leak != VersionLeak::Prevent
+        || rollout.percent.is_all()
+        || !lost_before(world)
+    {
+        return standing;
+    }
+    let hold = Hold::new(Reason::HoldLost, world.status.reason.clone());
+    Standing { phase: Phase::Paused, hold, ..standing }
+}
+
+fn lost_before(world: &World) -> bool {
+    world.status.reason_code == Some(Reason::HoldLost)
+}
+
 /// A leak under `Pause`, or a partition that was lost under `Prevent`: both go on with a new
 /// `rolloutIdentity` or another `versionLeak`.
 fn stopped_by_leak(
@@ -149,8 +167,7 @@ fn stopped_by_leak(
         VersionLeak::Prevent => {
             let two = !status.stable_revision.is_empty()
                 && status.stable_revision != workload.update_revision;
-            let lost_before = world.status.reason_code == Some(Reason::HoldLost);
-            (lost_before || (two && workload.replicas == 0)).then(|| {
+            (lost_before(world) || (two && workload.replicas == 0)).then(|| {
                 Hold::new(
                     Reason::HoldLost,
                     format!(

@@ -36,9 +36,10 @@ pub(super) fn begin(world: &World, now: Timestamp) -> Option<World> {
     if asked && one_revision(world, &status.update_revision) {
         status.stable_revision.clone_from(&status.update_revision);
     }
-    if asked && world.workload.is_none() {
-        // Whatever was there is not missed: it is to be created.
+    if asked && world.workload.is_none() && !status.workload_name.is_empty() {
+        // Whatever was there is not missed: it is to be created, and what was applied went with it.
         status.workload_name.clear();
+        renewed.outcome.applied = None;
     }
     if identity {
         for row in &mut status.pods {

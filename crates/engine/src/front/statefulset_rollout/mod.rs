@@ -20,7 +20,7 @@ use crate::mover::{Mover, Scene};
 use crate::status::{Phase, Reason, Status};
 use crate::world::{Claim, World};
 
-use advance::advance;
+use advance::{advance, still_lost};
 use begin::begin;
 use clock::{deadline, run_clock, too_early, wake};
 use describe::{announce, describe_world};
@@ -125,7 +125,7 @@ fn stand(
         return Standing::new(Phase::InProgress, Hold::new(Reason::StatefulSetDeleted, message));
     }
     if let Some(standing) = apply(world, workload, account) {
-        return standing;
+        return still_lost(world, standing);
     }
     let ours = applied(world).is_none_or(|applied| workload.generation >= applied.generation);
     if !(ours || caught_up(world, now)) || workload.observed_generation < workload.generation {
@@ -133,7 +133,8 @@ fn stand(
             "waiting for the StatefulSet controller to see generation {} of StatefulSet {}/{}",
             workload.generation, rollout.namespace, rollout.workload_name
         );
-        return Standing::new(Phase::InProgress, Hold::new(Reason::WaitingForController, message));
+        let hold = Hold::new(Reason::WaitingForController, message);
+        return still_lost(world, Standing::new(Phase::InProgress, hold));
     }
     advance(&Scene { world, workload, account, now }, status, before)
 }

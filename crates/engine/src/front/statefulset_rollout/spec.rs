@@ -48,7 +48,9 @@ pub(super) fn absent(world: &World, now: Timestamp) -> Standing {
     let was_there =
         !world.status.workload_name.is_empty() && world.status.phase != Some(Phase::Pending);
     let made = world.outcome.applied.as_ref().is_some_and(|a| a.hash == rollout.desired_hash);
-    if made && !caught_up(world, now) {
+    // One that was seen since is not on its way: somebody deleted it.
+    let seen = world.status.workload_name == rollout.workload_name;
+    if made && !seen && !caught_up(world, now) {
         let message = format!("StatefulSet {place} was created and is not seen yet");
         return Standing::new(Phase::InProgress, Hold::new(Reason::Creating, message));
     }
