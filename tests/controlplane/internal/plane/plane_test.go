@@ -157,3 +157,25 @@ func TestAnEndThatNobodyAskedForIsTold(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestAReadyMadeBinaryGoesBeforeOurOwn(t *testing.T) {
+	assets := t.TempDir()
+	ready := filepath.Join(assets, Etcd)
+	if err := os.WriteFile(ready, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	check := func(name, assets, want string, before ...string) {
+		t.Helper()
+		path, arguments, err := program(name, assets)
+		if err != nil || path != want || !slices.Equal(arguments, before) {
+			t.Errorf("%s: got %s %v, %v", name, path, arguments, err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(Etcd, assets, ready)
+	check(APIServer, assets, self, ChildCommand, APIServer)
+	check(Etcd, "", self, ChildCommand, Etcd)
+}
