@@ -3,9 +3,14 @@
 use crate::workspace;
 use anyhow::{Context, bail};
 
+/// All of them: (path relative to the repository, contents).
+fn files() -> impl Iterator<Item = (String, String)> {
+    api::generated_files().into_iter().chain(operator::manifests::generated_files())
+}
+
 /// Writes every generated file that differs.
 pub(crate) fn write() -> anyhow::Result<()> {
-    for (path, content) in api::generated_files() {
+    for (path, content) in files() {
         if is_current(&path, &content)? {
             continue;
         }
@@ -22,7 +27,7 @@ pub(crate) fn write() -> anyhow::Result<()> {
 /// Fails with the names of all stale files.
 pub(crate) fn check() -> anyhow::Result<()> {
     let mut stale = Vec::new();
-    for (path, content) in api::generated_files() {
+    for (path, content) in files() {
         if !is_current(&path, &content)? {
             stale.push(path);
         }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask TASK
   test                 everything that must hold: format, clippy, floors, generated files, tests
   floors [--write]     which crate may use which; --write draws the picture in ARCHITECTURE.md
-  generate [--check]   write the generated files (CRDs); --check only compares them
+  generate [--check]   write the generated files (CRDs, manifests); --check only compares them
   simulate ARGS...     the seeded simulation; `cargo xtask simulate --help` lists its flags";
 
 fn main() -> ExitCode {

@@ -25,6 +25,21 @@ pub(crate) fn object(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
+/// A DNS label, as names of namespaces are.
+///
+/// # Errors
+/// Says what a name looks like; clap adds the argument and the value.
+pub(crate) fn namespace(text: &str) -> Result<String, String> {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let dashed = text.starts_with('-') || text.ends_with('-');
+    if text.is_empty() || text.len() > 63 || !text.chars().all(inner) || dashed {
+        return Err(
+            "a namespace has lower-case letters, digits and inner dashes, at most 63".to_owned()
+        );
+    }
+    Ok(text.to_owned())
+}
+
 const KINDS: [&str; 4] = [
     "ssr",
     "statefulsetrollout",
@@ -50,5 +65,20 @@ mod tests {
         check("", None);
         check("-a", None);
         check("Tester", None);
+    }
+
+    #[test]
+    fn a_namespace_has_no_dots() {
+        fn check(text: &str, expect: bool) {
+            assert_eq!(namespace(text).is_ok(), expect, "{text}");
+        }
+        check("sluice-system", true);
+        check("a", true);
+        check("", false);
+        check("a.b", false);
+        check("-a", false);
+        check("a-", false);
+        check("Shop", false);
+        check(&"a".repeat(64), false);
     }
 }

@@ -23,6 +23,7 @@ fn check(arguments: &[&str], code: i32, says: &str) {
 fn each_end_has_its_exit_code_and_says_why() {
     check(&["--help"], 0, "5  not found or forbidden");
     check(&["crds"], 0, "kind: CustomResourceDefinition");
+    check(&["install"], 0, "kind: ClusterRole\n");
     check(&["get"], 2, "<NAME>");
     check(&["get", "a", "--kubeconfig", "/nowhere/config"], 1, "kubeconfig /nowhere/config");
     check(&["lint", "-f", "/nowhere/a.yaml"], 5, "cannot read /nowhere/a.yaml");

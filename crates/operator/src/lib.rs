@@ -23,6 +23,9 @@ mod servers;
 mod stopping;
 mod registration;
 
+pub mod permissions;
+pub mod manifests;
+
 pub use error::Error;
 pub use flags::Flags;
 pub use run::run;

@@ -41,7 +41,7 @@ pub async fn run(flags: Flags, shutdown: impl Future<Output = ()>) -> Result<(),
 async fn process(flags: &Flags, stop: &CancellationToken) -> Result<(), Error> {
     let config = client::configuration(flags.kubeconfig.as_deref()).await?;
     let connection = client::connect(config)?;
-    let parts = Parts::new(flags, connection);
+    let parts = Parts::new(flags, connection, Clock::system());
 
     let mut servers = Servers::default();
     let metrics = listen(METRICS, flags.metrics_bind_address).await?;
@@ -81,7 +81,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(flags: &Flags, connection: Connection) -> Self {
+    fn new(flags: &Flags, connection: Connection, clock: Clock) -> Self {
         let own = flags.operator_namespace.clone();
         let namespace = own.unwrap_or_else(|| connection.namespace.clone());
         let metrics = Metrics::default();
@@ -94,7 +94,7 @@ impl Parts {
         Self {
             connection,
             namespace,
-            clock: Clock::system(),
+            clock,
             readiness,
             metrics,
             registry: Arc::new(registry),
@@ -189,3 +189,8 @@ fn settings(flags: &Flags) -> Settings {
     settings.engine.interval = interval.unwrap_or(jiff::SignedDuration::MAX);
     settings
 }
+
+#[cfg(test)]
+mod judge;
+#[cfg(test)]
+mod under_its_roles;

@@ -7,6 +7,7 @@ mod demo;
 mod describe;
 mod get;
 mod history;
+mod install;
 mod lint;
 mod list;
 mod operator;
@@ -46,6 +47,7 @@ enum Command {
     Plan(plan::Flags),
     Lint(lint::Flags),
     Crds(crds::Flags),
+    Install(install::Flags),
     Operator(operator::Flags),
     Cluster(cluster::Flags),
     Demo(demo::Flags),
@@ -67,6 +69,7 @@ impl Line {
             Command::Plan(flags) => plan::run(&flags, out).await,
             Command::Lint(flags) => lint::run(&flags, out),
             Command::Crds(flags) => crds::run(&flags, out),
+            Command::Install(flags) => install::run(&flags, out),
             Command::Operator(flags) => operator::run(flags).await,
             Command::Cluster(flags) => cluster::run(&flags, out).await,
             Command::Demo(flags) => demo::run(&flags, out).await,
@@ -128,6 +131,7 @@ mod tests {
         check("undo ssr/tester --to-revision=3", None);
         check("lint -f a.yaml b.yaml", None);
         check("plan -f a.yaml", None);
+        check("install --namespace-only shop --image registry.example.org/sluice:1 -o json", None);
         check("cluster --nodes 5 --start-up 10s --listen 127.0.0.1:6443", None);
         check("demo --once", None);
         check("--help", Some(0));

@@ -6,7 +6,7 @@ mod shelf;
 
 pub(crate) use authority::Authority;
 pub(crate) use serving::{Serving, Shown};
-pub(crate) use shelf::Shelf;
+pub(crate) use shelf::{SECRET, Shelf};
 
 use crate::Error;
 use jiff::{SignedDuration, Timestamp};

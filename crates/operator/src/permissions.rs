@@ -1,0 +1,171 @@
+//! What the operator may ask of the API server: one rule per resource, with its verbs and why.
+//!
+//! This is the one list of them. The roles in [`crate::manifests`] are made of it, and a test runs
+//! the operator under exactly those roles: a request that no rule covers fails it, and so does a
+//! rule that no request needs.
+//!
+//! Not listed is what every authenticated account may: `/version` and discovery, by which the
+//! operator waits for the API server and for its custom resource.
+
+use crate::{certificates, registration};
+use cluster::elector;
+use serde_json::{Value, json};
+
+/// Verbs on one resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// API group; empty for the core group.
+    pub group: &'static str,
+    /// Plural, with the subresource: `pods/eviction`.
+    pub resource: &'static str,
+    /// As RBAC names them.
+    pub verbs: &'static [&'static str],
+    /// The one object that they are meant for; `None` for all. A `create` by POST can't be held to
+    /// a name (the server does not know it yet); one by server-side apply can.
+    pub name: Option<&'static str>,
+    /// What the operator does with them.
+    pub why: &'static str,
+}
+
+/// In every namespace that is served: the cluster, or one namespace with `--namespace`.
+pub const SERVED: &[Rule] = &[
+    Rule {
+        group: "bedrock.operator.slack.com",
+        resource: "statefulsetrollouts",
+        verbs: &["list", "watch"],
+        name: None,
+        why: "what is wanted; nobody's spec is ever written",
+    },
+    Rule {
+        group: "bedrock.operator.slack.com",
+        resource: "statefulsetrollouts/status",
+        verbs: &["update"],
+        name: None,
+        why: "where the rollout stands, written before each action",
+    },
+    Rule {
+        group: "apps",
+        resource: "statefulsets",
+        verbs: &["get", "list", "watch", "create", "patch"],
+        name: None,
+        why: "the StatefulSet of a rollout is applied from it; read to name a field that cannot \
+              change, and before `replicas` is handed over",
+    },
+    Rule {
+        group: "",
+        resource: "pods",
+        verbs: &["list", "watch", "delete"],
+        name: None,
+        why: "what runs, and is ready; deleted under `unhealthyPods: Replace` alone, if unready \
+              and refused by the budget",
+    },
+    Rule {
+        group: "",
+        resource: "pods/eviction",
+        verbs: &["create"],
+        name: None,
+        why: "moves a Pod to the new revision, as far as its budget allows",
+    },
+    Rule {
+        group: "policy",
+        resource: "poddisruptionbudgets",
+        verbs: &["list", "watch"],
+        name: None,
+        why: "how many Pods may go at once",
+    },
+    Rule {
+        group: "events.k8s.io",
+        resource: "events",
+        verbs: &["create", "patch"],
+        name: None,
+        why: "what `kubectl describe` shows; patched when the same is told again",
+    },
+];
+
+/// In the operator's own namespace: the election.
+pub const ELECTION: &[Rule] = &[
+    Rule {
+        group: "coordination.k8s.io",
+        resource: "leases",
+        verbs: &["create"],
+        name: None,
+        why: "the first replica makes the Lease",
+    },
+    Rule {
+        group: "coordination.k8s.io",
+        resource: "leases",
+        verbs: &["get", "update"],
+        name: Some(elector::NAME),
+        why: "which replica acts",
+    },
+];
+
+/// In the operator's own namespace: the authority of the webhook's certificates.
+pub const AUTHORITY: &[Rule] = &[
+    Rule {
+        group: "",
+        resource: "secrets",
+        verbs: &["create"],
+        name: None,
+        why: "the first replica makes the webhook's certificate authority",
+    },
+    Rule {
+        group: "",
+        resource: "secrets",
+        verbs: &["get", "update"],
+        name: Some(certificates::SECRET),
+        why: "all replicas share it, and replace it when its time comes",
+    },
+];
+
+/// At the scope of the cluster: the webhook is told to the API server.
+pub const REGISTRATION: &[Rule] = &[Rule {
+    group: "admissionregistration.k8s.io",
+    resource: "validatingwebhookconfigurations",
+    verbs: &["create", "patch"],
+    name: Some(registration::NAME),
+    why: "says where the webhook is and which authority it is trusted by",
+}];
+
+impl Rule {
+    /// An item of `rules` of a Role or ClusterRole.
+    pub(crate) fn written(&self) -> Value {
+        let mut rule = json!({
+            "apiGroups": [self.group],
+            "resources": [self.resource],
+            "verbs": self.verbs,
+        });
+        if let Some(name) = self.name {
+            rule["resourceNames"] = json!([name]);
+        }
+        rule
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_a_line_in_the_docs() {
+        let docs = include_str!("../../../docs/install.md");
+        for rule in [SERVED, ELECTION, AUTHORITY, REGISTRATION].concat() {
+            let resource = match rule.group {
+                "" => rule.resource.to_owned(),
+                group => format!("{} ({group})", rule.resource),
+            };
+            let name = rule.name.map(|name| format!(" `{name}`")).unwrap_or_default();
+            let row = format!("| {resource}{name} | {} | {} |", rule.verbs.join(", "), rule.why);
+            assert!(docs.contains(&row), "docs/install.md has no line {row}");
+        }
+    }
+
+    #[test]
+    fn no_rule_holds_for_everything() {
+        for rule in [SERVED, ELECTION, AUTHORITY, REGISTRATION].concat() {
+            let all = |word: &str| word.contains('*');
+            assert!(!all(rule.group) && !all(rule.resource), "{rule:?}");
+            assert!(!rule.verbs.iter().any(|verb| all(verb)), "{rule:?}");
+        }
+    }
+}

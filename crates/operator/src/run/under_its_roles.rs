@@ -1,0 +1,271 @@
+//! The whole operator but its listeners, in virtual time, under the roles of its own manifests: they
+//! allow all that it asks for, and nothing that it never asks for.
+
+use super::judge::Judge;
+use super::*;
+use crate::manifests::Install;
+use clap::Parser;
+use jiff::Timestamp;
+use kube::Client;
+use serde_json::{Value, json};
+use simcluster::cluster::{Options, SimCluster};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+const HOME: &str = "sluice-system";
+const SERVED: &str = "shop";
+const SECRET: &str = "/api/v1/namespaces/sluice-system/secrets/sluice-webhook-authority";
+const ROLLOUTS: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/shop/statefulsetrollouts";
+const ROLLOUT: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/shop/statefulsetrollouts/web";
+const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// A cluster, and the operator of an installation on it.
+struct Stage {
+    cluster: SimCluster,
+    clock: Clock,
+    install: Install,
+    judge: Judge,
+    /// Everybody else.
+    user: Client,
+}
+
+/// One life of the operator.
+struct Life {
+    stop: CancellationToken,
+    ended: JoinHandle<Result<(), Error>>,
+}
+
+impl Stage {
+    async fn set(home: &str, only: Option<&str>) -> Self {
+        let clock = Clock::starting_at("2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap());
+        let time = clock.clone();
+        let cluster = SimCluster::new(Options::new(1, Arc::new(move || time.now())));
+        tokio::spawn(cluster.drive());
+        let user = Client::new(cluster.router(), "default");
+        let install = Install {
+            namespace: home.to_owned(),
+            only: only.map(str::to_owned),
+            image: "sluice".to_owned(),
+            crds: false,
+        };
+        let judge = Judge::by(&install.manifests(), cluster.server().clone());
+        let stage = Self { cluster, clock, install, judge, user };
+        for name in [HOME, SERVED] {
+            let namespace = json!({"metadata": {"name": name}});
+            stage.send("POST", "/api/v1/namespaces", &namespace).await;
+        }
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        for crd in api::crds() {
+            stage.send("POST", definitions, &json!(crd)).await;
+        }
+        stage
+    }
+
+    /// A Pod of the Deployment starts.
+    fn begin(&self) -> Life {
+        let deployment = self.install.manifests().pop().expect("the Deployment is last");
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+        let arguments = container["args"].as_array().into_iter().flatten();
+        let line = Line::try_parse_from(arguments.map(|one| one.as_str().unwrap())).unwrap();
+        let flags = line.flags.settled().unwrap();
+        let connection = Connection {
+            client: Client::new(self.judge.before(self.cluster.router()), &self.install.namespace),
+            address: "https://192.0.2.1".to_owned(),
+            namespace: self.install.namespace.clone(),
+        };
+        let (clock, stop) = (self.clock.clone(), CancellationToken::new());
+        let stopped = stop.clone();
+        let ended = tokio::spawn(async move {
+            let parts = Parts::new(&flags, connection, clock);
+            let off = flags.webhook_bind_address == crate::flags::Address::Off;
+            parts.serve(&flags, &stopped, (!off).then(Shown::default)).await
+        });
+        Life { stop, ended }
+    }
+
+    async fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let content = match method {
+            "PATCH" if path.ends_with("/status") => "application/strategic-merge-patch+json",
+            "PATCH" => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let request = http::Request::builder().method(method).uri(path);
+        let request = request.header(http::header::CONTENT_TYPE, content).body(bytes).unwrap();
+        let answer = self.user.request::<Value>(request).await;
+        answer.unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    async fn change(&self, spec: Value) {
+        self.send("PATCH", ROLLOUT, &json!({"spec": spec})).await;
+    }
+
+    async fn image(&self, image: &str) {
+        let template = json!({"spec": {"containers": [{"name": "main", "image": image}]}});
+        self.change(json!({"statefulset": {"spec": {"template": template}}})).await;
+    }
+
+    /// Waits until the status of the rollout, as it is asked for now, is in this phase.
+    async fn until(&self, phase: &str) {
+        let mut last = Value::Null;
+        for _ in 0..600 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            last = self.send("GET", ROLLOUT, &Value::Null).await;
+            let (status, generation) = (&last["status"], &last["metadata"]["generation"]);
+            if status["observedGeneration"] == *generation && status["phase"] == phase {
+                return;
+            }
+        }
+        let refused = &self.judge.seen().refused;
+        panic!("never {phase}: {:#}; refused: {refused:#?}", last["status"]);
+    }
+
+    /// Everything that an operator ever does.
+    async fn play(&self) {
+        let first = self.begin();
+        self.send("POST", ROLLOUTS, &rollout()).await;
+        self.send("POST", BUDGETS, &budget()).await;
+        self.until("RolloutDone").await;
+
+        // Pods are evicted.
+        self.image("app:v2").await;
+        self.until("RolloutDone").await;
+
+        // The same is told twice.
+        for paused in [true, false, true, false] {
+            self.change(json!({"pauseRequested": paused})).await;
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+        self.until("RolloutDone").await;
+
+        // A field that cannot change is named.
+        self.change(json!({"statefulset": {"spec": {"serviceName": "other"}}})).await;
+        self.until("RolloutFailed").await;
+        self.change(json!({"statefulset": {"spec": {"serviceName": "web"}}})).await;
+        self.until("RolloutDone").await;
+
+        // Pods are unready and the budget refuses their eviction, so they are deleted.
+        for name in ["web-0", "web-1"] {
+            let conditions = json!([{"type": "Ready", "status": "False"}]);
+            let path = format!("/api/v1/namespaces/shop/pods/{name}/status");
+            self.send("PATCH", &path, &json!({"status": {"conditions": conditions}})).await;
+        }
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        self.image("app:v3").await;
+        self.until("RolloutDone").await;
+        first.ends().await;
+
+        // The next replica finds the Lease, the webhook, and an authority that has to be replaced.
+        if self.install.only.is_none() {
+            self.send("PATCH", SECRET, &json!({"data": {"ca.key": "bm8ga2V5"}})).await;
+        }
+        let second = self.begin();
+        self.image("app:v4").await;
+        self.until("RolloutDone").await;
+        second.ends().await;
+    }
+}
+
+impl Life {
+    async fn ends(self) {
+        self.stop.cancel();
+        self.ended.await.unwrap().unwrap();
+    }
+}
+
+fn rollout() -> Value {
+    json!({
+        "apiVersion": "bedrock.operator.slack.com/v1",
+        "kind": "StatefulsetRollout",
+        "metadata": {"name": "web"},
+        "spec": {
+            "percent": 100,
+            "unhealthyPods": "Replace",
+            "progressDeadlineSeconds": 30,
+            "statefulset": {
+                "apiVersion": "apps/v1",
+                "kind": "StatefulSet",
+                "metadata": {"name": "web"},
+                "spec": {
+                    "replicas": 3,
+                    "serviceName": "web",
+                    "podManagementPolicy": "Parallel",
+                    "selector": {"matchLabels": {"app": "web"}},
+                    "template": {
+                        "metadata": {"labels": {"app": "web"}},
+                        "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+                    },
+                },
+            },
+        },
+    })
+}
+
+fn budget() -> Value {
+    json!({
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web"},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}},
+    })
+}
+
+/// The roles are exactly what the operator asks for.
+async fn check(home: &str, only: Option<&str>) {
+    let stage = Stage::set(home, only).await;
+    stage.play().await;
+    let refused = stage.judge.seen().refused.clone();
+    assert!(refused.is_empty(), "no rule covers these: {refused:#?}");
+    let unused = stage.judge.unused();
+    assert!(unused.is_empty(), "nobody asks for these: {unused:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_roles_for_the_whole_cluster_are_what_the_operator_asks_for() {
+    check(HOME, None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_roles_for_one_namespace_are_what_the_operator_asks_for() {
+    check(HOME, Some(SERVED)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operator_that_lives_where_it_serves_needs_no_more() {
+    check(SERVED, Some(SERVED)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_is_missing_is_noticed() {
+    let mut stage = Stage::set(HOME, None).await;
+    stage.judge = stage.judge.without("poddisruptionbudgets");
+    let life = stage.begin();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let refused = stage.judge.seen().refused.clone();
+    assert!(refused.iter().any(|wish| wish.contains("poddisruptionbudgets")), "{refused:#?}");
+    life.ends().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_embedded_cluster_takes_every_kind_that_it_serves() {
+    let stage = Stage::set(HOME, None).await;
+    let manifests = stage.install.manifests();
+    for (kind, path) in [
+        ("ServiceAccount", "/api/v1/namespaces/sluice-system/serviceaccounts"),
+        ("Service", "/api/v1/namespaces/sluice-system/services"),
+        ("PodDisruptionBudget", "/apis/policy/v1/namespaces/sluice-system/poddisruptionbudgets"),
+        ("Deployment", "/apis/apps/v1/namespaces/sluice-system/deployments"),
+    ] {
+        let of_kind: Vec<&Value> = manifests.iter().filter(|one| one["kind"] == kind).collect();
+        assert!(!of_kind.is_empty(), "{kind}");
+        for one in of_kind {
+            stage.send("POST", path, one).await;
+        }
+    }
+}
