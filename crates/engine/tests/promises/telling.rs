@@ -94,3 +94,16 @@ fn no_pod_is_called_updated_while_the_template_is_still_to_be_applied() {
     assert_eq!(status.updated_replicas, 0);
     assert!(status.pods.iter().all(|row| row.state == PodState::Old), "{:?}", status.pods);
 }
+
+#[test]
+fn pods_of_a_template_that_the_server_took_in_its_own_words_are_called_updated() {
+    // An unknown field that was dropped, a default that a webhook insists on: it never compares equal.
+    let fixture = world().budget(1).with_set(|set| {
+        (set.matches, set.template_matches) = (false, false);
+    });
+    let fixture = fixture.updated(0).updated(1).updated(2).updated(3);
+    let status = check(&fixture, "Done Completed: -").status;
+    assert_eq!(status.updated_replicas, 4);
+    assert!(status.spec_current);
+    assert!(status.pods.iter().all(|row| row.state == PodState::Updated), "{:?}", status.pods);
+}

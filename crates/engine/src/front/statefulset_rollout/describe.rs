@@ -44,8 +44,11 @@ pub(super) fn describe_world(
         return;
     };
     status.workload_name.clone_from(&rollout.workload_name);
-    status.spec_current =
-        workload.matches && applied(world).is_some_and(|a| a.hash == rollout.desired_hash);
+    let asked = applied(world).filter(|applied| applied.hash == rollout.desired_hash);
+    // What the server made of our apply is what was asked for, whatever it dropped or put in its own
+    // words: an unknown field, a default that a webhook insists on.
+    let taken = asked.is_some_and(|applied| applied.generation == workload.generation);
+    status.spec_current = asked.is_some() && (workload.matches || taken);
     if status.spec_current
         && let Some(applied) = &mut status.applied
     {
@@ -70,7 +73,7 @@ pub(super) fn describe_world(
     }
     status.update_revision.clone_from(&workload.update_revision);
     // Until the template that is asked for stands, the revisions are those of the one before.
-    let current = workload.template_matches;
+    let current = workload.template_matches || taken;
     status.updated_replicas = if current { account.updated() } else { 0 };
     status.leaked_replicas = match rollout.version_leak {
         VersionLeak::Ignore => 0,
