@@ -107,8 +107,8 @@ fn with_remedy(code: u16, message: String) -> String {
     match code {
         // The server's words name the account, the verb and the resource.
         403 => format!(
-            "{message}; the operator's account needs this permission, or a policy has to allow it: \
-             see Permissions in docs/operations.md"
+            "{message}; the operator's account needs this permission, or a policy has to allow it; \
+             `sluice install` prints the roles that it needs"
         ),
         401 => format!("{message}; the operator's credentials are not accepted"),
         _ => message,

@@ -212,7 +212,7 @@ async fn a_refused_write_says_whether_the_rollout_has_to_change() {
     let undeclared = "failed to create typed patch object: .spec.x: field not declared in schema";
     check(Reply::failure(500, undeclared), true, undeclared).await;
     let forbidden = "statefulsets.apps \"web\" is forbidden: User \"x\" cannot patch resource";
-    check(Reply::failure(403, forbidden), false, "docs/operations.md").await;
+    check(Reply::failure(403, forbidden), false, "`sluice install`").await;
     check(Reply::failure(404, "namespaces \"exch\" not found"), false, "namespaces").await;
 }
 
