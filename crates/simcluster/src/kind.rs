@@ -342,4 +342,17 @@ const BUILT_IN: &[Row] = &[
     row("events.k8s.io", "v1", "Event", "events", &["ev"], "r2yiGXH7wu8="),
     row("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", &["pdb"], "EVWiDmWqyJw=")
         .status(),
+    row("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", &[], "bYE5ZWDrJ44=")
+        .cluster(),
+    row(
+        "rbac.authorization.k8s.io",
+        "v1",
+        "ClusterRoleBinding",
+        "clusterrolebindings",
+        &[],
+        "48tpQ8gZHFc=",
+    )
+    .cluster(),
+    row("rbac.authorization.k8s.io", "v1", "Role", "roles", &[], "7FuwZcIIItM="),
+    row("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", &[], "eGsCzGH6b1g="),
 ];

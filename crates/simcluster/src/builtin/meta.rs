@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::causes::{Causes, list, text, texts};
-use super::names;
+use super::{names, rbac};
 use crate::kind::Kind;
 use crate::object;
 
@@ -14,6 +14,7 @@ fn bad_name(kind: &Kind, name: &str) -> Option<String> {
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Namespace") | ("apps", "StatefulSet") => names::bad_label(name),
         ("", "Service") => names::bad_service_name(name),
+        ("rbac.authorization.k8s.io", _) => rbac::bad_name(name),
         _ => names::bad_subdomain(name),
     }
 }

@@ -12,11 +12,14 @@ pub mod names;
 mod plain;
 mod pod;
 mod quantity;
+mod rbac;
 mod workload;
 
 use causes::Causes;
 pub use causes::Causes as FieldErrors;
 use pod::set as pod_set;
+
+const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// Fills in the defaults of a built-in kind.
 pub fn default(kind: &Kind, object: &mut Value) {
@@ -38,6 +41,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => {
             plain::default_webhooks(object, true);
         }
+        (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::default_binding(object),
         _ => {}
     }
 }
@@ -83,6 +87,7 @@ pub fn validate_update(
             workload::fixed_selector(new, old, &mut out);
         }
         ("", "ConfigMap" | "Secret") => plain::update_data(new, old, &mut out),
+        (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::fixed_role(new, old, &mut out),
         _ => {}
     }
     out.into_vec()
@@ -104,6 +109,10 @@ fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             out.extend(crate::crd::check(object));
         }
+        (RBAC, "Role") => rbac::validate_role(object, true, out),
+        (RBAC, "ClusterRole") => rbac::validate_role(object, false, out),
+        (RBAC, "RoleBinding") => rbac::validate_binding(object, true, out),
+        (RBAC, "ClusterRoleBinding") => rbac::validate_binding(object, false, out),
         _ => {}
     }
 }

@@ -81,7 +81,10 @@ fn known(kind: &Kind) -> &'static str {
              +Name"
         }
         (_, "Lease") => "Name, Holder, Age",
-        (_, "CustomResourceDefinition") => "Name, Created At",
+        (_, "CustomResourceDefinition" | "Role" | "ClusterRole") => "Name, Created At",
+        (_, "RoleBinding" | "ClusterRoleBinding") => {
+            "Name, Role, Age, +Users, +Groups, +ServiceAccounts"
+        }
         (_, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
             "Name, #Webhooks, Age"
         }

@@ -82,14 +82,31 @@ pub(super) fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Vec<Value> {
         ],
         (_, "Event") => event(object, now),
         (_, "Lease") => vec![name, spec["holderIdentity"].clone(), age],
-        (_, "CustomResourceDefinition") => {
+        (_, "CustomResourceDefinition" | "Role" | "ClusterRole") => {
             vec![name, object["metadata"]["creationTimestamp"].clone()]
         }
         (_, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
             vec![name, json!(object["webhooks"].as_array().map_or(0, Vec::len)), age]
         }
+        (_, "RoleBinding" | "ClusterRoleBinding") => binding(object, name, age),
         _ => vec![name, age],
     }
+}
+
+fn binding(object: &Value, name: Value, age: Value) -> Vec<Value> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |kind: &str| {
+        let subjects = object["subjects"].as_array().into_iter().flatten();
+        let ours = subjects.filter(|subject| subject["kind"] == kind);
+        let named = ours.map(|subject| match &subject["namespace"] {
+            Value::String(namespace) => format!("{namespace}/{}", text(&subject["name"])),
+            _ => text(&subject["name"]),
+        });
+        json!(named.collect::<Vec<_>>().join(", "))
+    };
+    let role = &object["roleRef"];
+    let role = format!("{}/{}", text(&role["kind"]), text(&role["name"]));
+    vec![name, json!(role), age, of("User"), of("Group"), of("ServiceAccount")]
 }
 
 fn ready(object: &Value) -> Value {
