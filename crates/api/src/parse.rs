@@ -60,6 +60,14 @@ fn malformed(error: &serde_saphyr::Error) -> ParseError {
         Some(end) if whole[end..].contains("column") => whole[..end].to_owned(),
         _ => whole,
     };
+    // Its advice is for whoever calls it, not for the author of the manifest.
+    let message = match message.split_once(", set DuplicateKeyPolicy") {
+        Some((said, _)) => format!("{said}; keep one of the two"),
+        None if message.starts_with("budget breached") => {
+            format!("is too deep, too large or has too many aliases ({message})")
+        }
+        None => message,
+    };
     ParseError::Malformed { line: place.line(), column: place.column(), message }
 }
 
@@ -98,7 +106,7 @@ mod tests {
     fn a_malformed_manifest_is_told_with_its_place() {
         refuse("a: 1\nb: [1, 2\n", "line ");
         refuse("a:\n  b: 1\n c: 2\n", "line 3, column ");
-        refuse("a: 1\na: 2\n", "line 2, column 1: ");
+        refuse("a: 1\na: 2\n", "line 2, column 1: duplicate mapping key: a; keep one of the two");
         refuse("a: 1\n\tb: 2\n", "line 1, column 4: while scanning a plain scalar, found a tab");
     }
 

@@ -114,7 +114,10 @@ fn string(text: &str, schema: &Value, path: &str, out: &mut Vec<Finding>) {
 }
 
 fn limits(number: f64, value: &Value, schema: &Value, path: &str, out: &mut Vec<Finding>) {
-    let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
+    // The format is a limit too: the API server takes no larger number.
+    let widest = (schema["format"] == "int32").then_some(f64::from(i32::MAX));
+    let widest = widest.filter(|widest| number > *widest);
+    let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64().or(widest));
     if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
         let range = match (least, most) {
             (Some(least), Some(most)) => format!("from {least} to {most}"),

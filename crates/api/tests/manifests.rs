@@ -420,3 +420,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn two_entries_of_one_name_are_refused_where_an_apply_merges_by_it() {
+    let container = json!([{
+        "name": "c",
+        "image": "app:v1",
+        "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}],
+        "ports": [{"containerPort": 53}, {"containerPort": 53, "protocol": "UDP"}],
+    }]);
+    let manifest = with(&format!("{SPEC}/template/spec/containers"), container);
+    let found = errors(&manifest);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("containers[0].env[2]: is the second entry for A"), "{found:?}");
+}
+
+#[test]
+fn a_number_beyond_32_bits_is_refused_as_the_api_server_does() {
+    let found = errors(&with(&format!("{SPEC}/replicas"), json!(99_999_999_999_u64)));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("must be from 0 to 2147483647"), "{found:?}");
+}

@@ -50,6 +50,8 @@ pub struct ActReport {
     pub applied: Option<Applied>,
     /// A write to the StatefulSet that was refused.
     pub apply_refused: Option<ApplyRefused>,
+    /// A write to the StatefulSet that the server could not do, or did not answer.
+    pub apply_failed: Option<ApplyRefused>,
     /// Pods that are on their way out.
     pub accepted: BTreeSet<Uid>,
     /// Pods that are not, and why.
@@ -177,8 +179,15 @@ impl Work<'_> {
                 false
             }
             Write::Failed(error) => {
-                if let crate::Error::Unknown { retry_after: Some(seconds), .. } = &error {
-                    self.hold(Some(*seconds));
+                if let crate::Error::Unknown { message, retry_after, .. } = &error {
+                    if retry_after.is_some() {
+                        self.hold(*retry_after);
+                    }
+                    self.report.apply_failed = Some(ApplyRefused {
+                        hash: self.seen.world.rollout.desired_hash.clone(),
+                        invalid: false,
+                        message: message.clone(),
+                    });
                 }
                 self.fail(error.to_string());
                 false

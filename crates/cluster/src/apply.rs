@@ -158,8 +158,11 @@ async fn patch(
 fn is_invalid(answer: &Answer) -> bool {
     match answer.effective_code() {
         400 | 422 => true,
-        // An apply with a field that the server does not know ends in a 500 (Kubernetes 1.36).
-        500 => answer.message.contains("field not declared in schema"),
+        // An apply with a field that the server does not know, or with two entries of one name, ends
+        // in a 500 (Kubernetes 1.36).
+        500 => ["field not declared in schema", "failed to create typed patch object"]
+            .iter()
+            .any(|words| answer.message.contains(words)),
         _ => false,
     }
 }

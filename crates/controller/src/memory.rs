@@ -16,17 +16,34 @@ pub struct Memory {
     pub wrote_at: Option<Timestamp>,
     /// The pauses after failed writes.
     backoff: Backoff,
+    /// How many writes to the StatefulSet failed in a row.
+    failed_applies: u32,
 }
+
+/// A write to the StatefulSet that fails this often in a row is told: once or twice passes by itself.
+const WORTH_TELLING: u32 = 3;
 
 impl Memory {
     /// Nothing yet. `seed` spreads the pauses after failures.
     pub fn new(seed: u64) -> Self {
-        Self { outcome: Outcome::default(), wrote_at: None, backoff: Backoff::new(seed) }
+        Self {
+            outcome: Outcome::default(),
+            wrote_at: None,
+            backoff: Backoff::new(seed),
+            failed_applies: 0,
+        }
     }
 
     /// Takes in what came of an action.
-    pub fn learn(&mut self, report: ActReport) {
+    pub fn learn(&mut self, mut report: ActReport) {
+        let failed = report.apply_failed.take();
+        if report.requests > 0 {
+            self.failed_applies = failed.as_ref().map_or(0, |_| self.failed_applies + 1);
+        }
         report.add_to(&mut self.outcome);
+        if let Some(failed) = failed.filter(|_| self.failed_applies >= WORTH_TELLING) {
+            self.outcome.apply_refused = Some(failed);
+        }
     }
 
     /// A write failed: how long to leave it.
@@ -44,5 +61,37 @@ impl Memory {
     pub fn settled_at(&self, now: Timestamp, interval: SignedDuration) -> Timestamp {
         let next = self.wrote_at.and_then(|at| at.checked_add(interval).ok());
         next.map_or(now, |next| next.max(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::world::ApplyRefused;
+
+    use super::*;
+
+    fn told(memory: &Memory) -> Option<&str> {
+        memory.outcome.apply_refused.as_ref().map(|refused| refused.message.as_str())
+    }
+
+    fn failure() -> ActReport {
+        let message = "failed calling webhook".to_owned();
+        let failed = ApplyRefused { hash: "hash".to_owned(), invalid: false, message };
+        ActReport { requests: 1, apply_failed: Some(failed), ..ActReport::default() }
+    }
+
+    #[test]
+    fn a_write_that_goes_on_failing_is_told_until_one_goes_through() {
+        let mut memory = Memory::new(1);
+        for expect in [None, None, Some("failed calling webhook"), Some("failed calling webhook")] {
+            memory.learn(failure());
+            assert_eq!(told(&memory), expect);
+        }
+        memory.learn(ActReport::default());
+        assert_eq!(told(&memory), Some("failed calling webhook"), "nothing was asked in between");
+        memory.learn(ActReport { requests: 1, ..ActReport::default() });
+        assert_eq!(told(&memory), None);
+        memory.learn(failure());
+        assert_eq!(told(&memory), None, "the count starts anew");
     }
 }

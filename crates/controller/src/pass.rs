@@ -43,7 +43,12 @@ pub(crate) async fn pass(shop: &Shop, key: Key, mut memory: Memory) -> Done {
         && let Err(error) = write(shop, &observed, &decision, &mut memory, now).await
     {
         context.metrics.error(error.name());
-        debug!(rollout = %key, %error, "the status was not written, so nothing is done");
+        if error.is_conflict() || error.is_gone() {
+            debug!(rollout = %key, %error, "the status was not written, so nothing is done");
+        } else {
+            // Nobody can read it in the status.
+            warn!(rollout = %key, %error, "the status was not written, so nothing is done");
+        }
         let wake = (!error.is_gone()).then(|| after(&mut memory, &error, context.clock.now()));
         return Done { key, memory: Some(memory), wake: wake.flatten(), stand };
     }

@@ -38,6 +38,7 @@ pub fn validate(rollout: &Value, capabilities: &Capabilities) -> Vec<Finding> {
     names(rollout, &mut findings);
     strategy(rollout, &mut findings);
     pods(rollout, &mut findings);
+    twins(rollout, &mut findings);
     selector(rollout, &mut findings);
     pace(rollout, &mut findings);
     outside(rollout, *capabilities, &mut findings);
@@ -226,6 +227,53 @@ fn pods(rollout: &Value, out: &mut Vec<Finding>) {
             format!("{spec}.terminationGracePeriodSeconds"),
             "0 lets a successor start while its predecessor may still write to the same volume",
         ));
+    }
+}
+
+/// Entries of one name in a list that server-side apply merges by it. A plain update takes them with a
+/// warning, an apply does not take them at all.
+fn twins(rollout: &Value, out: &mut Vec<Finding>) {
+    let path = format!("{TEMPLATE}.spec");
+    let Some(spec) = at(rollout, &path) else { return };
+    for (list, keys) in [("volumes", &["name"][..]), ("imagePullSecrets", &["name"])] {
+        twins_of(&spec[list], keys, &format!("{path}.{list}"), out);
+    }
+    for kind in ["containers", "initContainers"] {
+        let containers = spec[kind].as_array().into_iter().flatten().enumerate();
+        for (index, container) in containers {
+            for (list, keys) in [
+                ("env", &["name"][..]),
+                ("ports", &["containerPort", "protocol"]),
+                ("volumeMounts", &["mountPath"]),
+                ("volumeDevices", &["devicePath"]),
+            ] {
+                let path = format!("{path}.{kind}[{index}].{list}");
+                twins_of(&container[list], keys, &path, out);
+            }
+        }
+    }
+}
+
+fn twins_of(list: &Value, keys: &[&str], path: &str, out: &mut Vec<Finding>) {
+    let mut seen = BTreeSet::new();
+    for (index, item) in list.as_array().into_iter().flatten().enumerate() {
+        let part = |key: &&str| match &item[*key] {
+            Value::Null if *key == "protocol" => Some("TCP".to_owned()),
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        let Some(parts) = keys.iter().map(part).collect::<Option<Vec<String>>>() else { continue };
+        let name = parts.join("/");
+        if !seen.insert(name.clone()) {
+            out.push(Finding::error(
+                format!("{path}[{index}]"),
+                format!(
+                    "is the second entry for {name}, and server-side apply takes only one; keep the \
+                     one that is to count"
+                ),
+            ));
+        }
     }
 }
 

@@ -211,9 +211,23 @@ async fn a_refused_write_says_whether_the_rollout_has_to_change() {
     check(Reply::failure(422, immutable), true, immutable).await;
     let undeclared = "failed to create typed patch object: .spec.x: field not declared in schema";
     check(Reply::failure(500, undeclared), true, undeclared).await;
+    let twice = "failed to create typed patch object (shop/web; apps/v1, Kind=StatefulSet): \
+                 .spec.template.spec.containers[name=\"c\"].env: duplicate entries for key [name=\"A\"]";
+    check(Reply::failure(500, twice), true, twice).await;
     let forbidden = "statefulsets.apps \"web\" is forbidden: User \"x\" cannot patch resource";
     check(Reply::failure(403, forbidden), false, "`sluice install`").await;
     check(Reply::failure(404, "namespaces \"exch\" not found"), false, "namespaces").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_the_server_could_not_do_is_reported_in_its_words_and_refuses_nothing() {
+    let action = Action::Apply { strategy: Strategy::OnDelete };
+    let words = "failed calling webhook \"x.example\": connection refused";
+    let (_, report) = all(&action, vec![Reply::failure(500, words)]).await;
+    assert_eq!(report.apply_failed.unwrap().message, words);
+    assert_eq!(report.apply_refused, None);
+    let (_, report) = all(&action, vec![Reply::failure(409, "has been modified")]).await;
+    assert_eq!(report.apply_failed, None, "somebody was faster, which passes");
 }
 
 #[tokio::test(start_paused = true)]
