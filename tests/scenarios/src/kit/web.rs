@@ -127,8 +127,12 @@ impl Web {
     /// Waits until the rollout is done, and holds what the status says against the Pods.
     pub(crate) async fn done(&self) -> Result<Value, Failure> {
         let rollout = self.phase(DONE, 300).await?;
-        let pods = self.pods().await?;
         let status = &rollout["status"];
+        // Those that are going because the set was scaled down are none of the rollout's.
+        let first = rollout["spec"]["statefulset"]["spec"]["ordinals"]["start"].as_u64();
+        let end = first.unwrap_or(0) + count(&rollout, "replicas");
+        let mut pods = self.pods().await?;
+        pods.retain(|pod| u64::from(pod.ordinal) < end);
         let updated = pods.iter().filter(|pod| status["updateRevision"] == pod.revision.as_str());
         let target = status["targetReplicas"].as_u64().unwrap_or(u64::MAX);
         let good = updated.clone().filter(|pod| pod.healthy()).count() as u64;
