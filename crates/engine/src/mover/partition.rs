@@ -201,15 +201,24 @@ fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
     (evict, delete, held)
 }
 
+/// The strategy that stands, drawn back above every Pod that it has opened and that has not moved: a
+/// write that carries it moves nothing.
+pub fn keep(workload: &Workload, account: &Account<'_>) -> Strategy {
+    match (workload.strategy, closed(workload, account)) {
+        (Strategy::RollingUpdate { .. }, Some(partition)) => Strategy::RollingUpdate { partition },
+        (strategy, _) => strategy,
+    }
+}
+
 /// Draws the partition back above every Pod that it has opened and that has not moved.
 pub(super) fn freeze(scene: &Scene<'_>) -> Option<Action> {
-    let highest = scene
-        .account
-        .slots
-        .iter()
-        .filter(|slot| slot.movable() && slot.open)
-        .map(|slot| slot.ordinal)
-        .max()?;
-    let partition = highest + 1 - scene.workload.first_ordinal;
+    let partition = closed(scene.workload, scene.account)?;
     Some(Action::SetStrategy { strategy: Strategy::RollingUpdate { partition } })
+}
+
+/// The partition that closes what is open and has not moved; `None` if nothing is.
+fn closed(workload: &Workload, account: &Account<'_>) -> Option<u32> {
+    let open = account.slots.iter().filter(|slot| slot.movable() && slot.open);
+    let highest = open.map(|slot| slot.ordinal).max()?;
+    Some(highest + 1 - workload.first_ordinal)
 }

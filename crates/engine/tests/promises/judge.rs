@@ -107,7 +107,7 @@ fn newly_open(world: &World, set: &Workload, action: &Action) -> Vec<Uid> {
         Action::Evict { partition: Some(p), .. } => Strategy::RollingUpdate { partition: *p },
         Action::Evict { .. } | Action::Delete { .. } => set.strategy,
     };
-    let new_template = matches!(action, Action::Apply { .. }) && !set.matches;
+    let new_template = matches!(action, Action::Apply { .. }) && !set.template_matches;
     let open = |strategy: Strategy, ordinal: u32| match strategy {
         Strategy::OnDelete => false,
         Strategy::RollingUpdate { partition } => ordinal >= set.first_ordinal + partition,

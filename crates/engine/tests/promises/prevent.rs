@@ -1,9 +1,9 @@
 //! `versionLeak: Prevent`: a partition holds the old revision.
 
 use engine::status::Phase;
-use engine::world::{Strategy, VersionLeak};
+use engine::world::{Applied, Claim, Strategy, VersionLeak};
 
-use crate::fixture::{Fixture, check, names, ready_pod, world};
+use crate::fixture::{Fixture, ago, check, names, ready_pod, world};
 
 /// v2 everywhere, ready, as after a first deploy; v3 has just been asked for.
 fn next_template(strategy: Strategy, current: &str) -> Fixture {
@@ -19,7 +19,7 @@ fn next_template(strategy: Strategy, current: &str) -> Fixture {
         .with_set(|set| {
             set.strategy = strategy;
             set.current_revision = current;
-            set.matches = false;
+            (set.matches, set.template_matches) = (false, false);
         })
         .with(|world| {
             world.rollout.desired_hash = "hash-v3".into();
@@ -151,7 +151,8 @@ fn a_rollback_in_the_middle_holds_by_the_partition_that_is_there() {
         world.rollout.desired_hash = "hash-v3".into();
         world.rollout.generation = 3;
     });
-    check(&fixture.with_set(|set| set.matches = false), "InProgress Applying: apply partition 4");
+    let fixture = fixture.with_set(|set| (set.matches, set.template_matches) = (false, false));
+    check(&fixture, "InProgress Applying: apply partition 4");
 }
 
 #[test]
@@ -211,4 +212,34 @@ fn broken_pods_of_a_superseded_template_come_back_at_what_is_held_before_others_
     check(&fixture, "InProgress Evicting: evict 1");
     // What is broken at the held revision itself would come back as it is.
     check(&world().budget(1).held(4).unready(1), "InProgress BudgetExhausted: -");
+}
+
+#[test]
+fn what_leaves_the_template_as_it_is_leaves_the_partition_too() {
+    // A rollout deleted and created again in the middle, a label changed: 2 and 3 have moved.
+    let fixture = world().percent(50).budget(1).held(2).updated(3).updated(2).with_set(|set| {
+        set.claim = Claim::Free;
+        set.matches = false;
+    });
+    check(&fixture, "InProgress Applying: apply partition 2");
+    // What is open and has not moved is not left to the StatefulSet controller.
+    let open = fixture.with_set(|set| set.strategy = OPEN);
+    check(&open, "InProgress Applying: apply partition 2");
+    // New ordinals come at whatever is held.
+    let grown = open.with(|world| world.rollout.replicas = Some(6));
+    check(&grown, "InProgress Applying: apply partition 6");
+}
+
+#[test]
+fn an_apply_waits_for_the_partition_that_was_just_written() {
+    // Drawn back to 3 a moment ago, in a pause; the caches still show 2, and a label is changed.
+    let fixture = world().percent(50).budget(1).held(2).updated(3).paused().with(|world| {
+        world.rollout.desired_hash = "hash-label".into();
+        world.rollout.generation = 3;
+        world.outcome.applied =
+            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 9 });
+        world.outcome.acted_at = Some(ago(1));
+    });
+    let fixture = fixture.with_set(|set| set.matches = false);
+    check(&fixture, "InProgress WaitingForController: -");
 }

@@ -257,7 +257,7 @@ fn an_apply_lost_in_a_crash_is_repeated() {
 fn a_forbidden_write_is_repeated_with_its_hold() {
     let fixture = world().held(0).percent(50).apply_refused(false, "forbidden");
     let fixture = fixture.updated(0).updated(1).updated(2).updated(3).with_set(|set| {
-        set.matches = false;
+        (set.matches, set.template_matches) = (false, false);
         set.current_revision = "v2".into();
     });
     let fixture = fixture.with(|world| {

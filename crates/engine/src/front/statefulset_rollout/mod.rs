@@ -18,7 +18,7 @@ use crate::decision::{Action, Decision};
 use crate::front::report::conditions;
 use crate::mover::{Mover, Scene};
 use crate::status::{Phase, Reason, Status};
-use crate::world::{Claim, World};
+use crate::world::{Claim, VersionLeak, World};
 
 use advance::{advance, still_lost};
 use begin::begin;
@@ -124,11 +124,14 @@ fn stand(
             format!("StatefulSet {}/{} is being deleted", rollout.namespace, rollout.workload_name);
         return Standing::new(Phase::InProgress, Hold::new(Reason::StatefulSetDeleted, message));
     }
-    if let Some(standing) = apply(world, workload, account) {
+    let ours = applied(world).is_none_or(|applied| workload.generation >= applied.generation);
+    let behind = !(ours || caught_up(world, now));
+    // The partition that stands goes along with an apply: one that is about to change is not known.
+    let known = !behind || rollout.version_leak != VersionLeak::Prevent;
+    if let Some(standing) = apply(world, workload, account).filter(|_| known) {
         return still_lost(world, standing);
     }
-    let ours = applied(world).is_none_or(|applied| workload.generation >= applied.generation);
-    if !(ours || caught_up(world, now)) || workload.observed_generation < workload.generation {
+    if behind || workload.observed_generation < workload.generation {
         let message = format!(
             "waiting for the StatefulSet controller to see generation {} of StatefulSet {}/{}",
             workload.generation, rollout.namespace, rollout.workload_name

@@ -90,8 +90,15 @@ pub(super) fn apply(world: &World, workload: &Workload, account: &Account<'_>) -
         return Some(Standing::act(hold, Action::Apply { strategy: Strategy::OnDelete }));
     }
     if workload.matches {
-        // Nothing of the template changes, so there is nothing to hold.
+        // Nothing of it changes.
         return Some(Standing::act(hold, Action::Apply { strategy: workload.strategy }));
+    }
+    let grows = rollout.replicas.is_some_and(|replicas| replicas > workload.replicas);
+    if workload.template_matches && !grows {
+        // There is nothing to hold that is not held: drawn up above Pods that have moved, the partition
+        // would bring a lost one of them back at the old revision.
+        let strategy = partition::keep(workload, account);
+        return Some(Standing::act(hold, Action::Apply { strategy }));
     }
     Some(match partition::hold(world, Some(workload), Some(account)) {
         partition::Hand::Apply(strategy) => Standing::act(hold, Action::Apply { strategy }),
