@@ -83,6 +83,11 @@ impl Admission {
             return Judgement { denied: None, warnings: Vec::new() };
         }
         let mut findings = validate(object, &capabilities);
+        let old = &request["oldObject"];
+        if old.is_object() {
+            let known = validate(old, &capabilities);
+            demote(&mut findings, |finding| known.contains(finding));
+        }
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         if let Some(message) = denial(name, &findings) {
             return Judgement { denied: Some(message), warnings: Vec::new() };
@@ -114,7 +119,11 @@ impl Admission {
             Verdict::Allow { warnings } => {
                 // Not before: whose set it is comes before how it differs.
                 if let (Some(live), Ok(desired)) = (&candidate.live, &candidate.desired) {
-                    findings.extend(immutable_changes(live, desired.document()));
+                    let mut changes = immutable_changes(live, desired.document());
+                    let asked = |object: &Value| object["spec"]["statefulset"].clone();
+                    let same = asked(&request["object"]) == asked(&request["oldObject"]);
+                    demote(&mut changes, |_| same);
+                    findings.extend(changes);
                 }
                 if let Some(message) = denial(name, &findings) {
                     return Judgement { denied: Some(message), warnings: Vec::new() };
@@ -128,6 +137,14 @@ impl Admission {
                 Judgement { denied: Some(denied), warnings: Vec::new() }
             }
         }
+    }
+}
+
+/// What was wrong before is no reason to refuse a change of something else: a rollout that should
+/// never have come in can be paused all the same.
+fn demote(findings: &mut [Finding], known: impl Fn(&Finding) -> bool) {
+    for finding in findings.iter_mut().filter(|finding| known(finding)) {
+        finding.severity = Severity::Warning;
     }
 }
 
@@ -188,4 +205,81 @@ fn text(status: StatusCode, message: &'static str) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from_static(message.as_bytes())));
     *response.status_mut() = status;
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::Attention;
+
+    fn admission() -> Admission {
+        let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        Admission {
+            caches: Attention::new().caches,
+            clock: Clock::starting_at(noon),
+            settings: Settings::default(),
+            metrics: Metrics::default(),
+        }
+    }
+
+    /// A rollout whose template does not bear the label that its selector asks for.
+    fn rollout(label: &str, paused: bool) -> Value {
+        json!({
+            "apiVersion": "bedrock.operator.slack.com/v1",
+            "kind": "StatefulsetRollout",
+            "metadata": {"name": "web", "namespace": "default", "uid": "u"},
+            "spec": {"pauseRequested": paused, "statefulset": {"spec": {
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {
+                    "metadata": {"labels": {"app": label}},
+                    "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+                },
+            }}},
+        })
+    }
+
+    fn answer(object: &Value, old: &Value) -> Value {
+        let request = json!({"uid": "1", "object": object, "oldObject": old});
+        admission().review(&json!({"request": request}))["response"].clone()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_wrong_is_refused_with_its_field() {
+        let refused = answer(&rollout("other", false), &Value::Null);
+        assert_eq!(refused["allowed"], false);
+        let message = refused["status"]["message"].as_str().unwrap_or_default();
+        assert!(
+            message.contains("StatefulsetRollout web is invalid: spec.statefulset"),
+            "{message}"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_wrong_before_does_not_keep_anybody_from_pausing() {
+        let paused = answer(&rollout("other", true), &rollout("other", false));
+        assert_eq!(paused["allowed"], true);
+        let refused = answer(&rollout("other", true), &rollout("web", false));
+        assert_eq!(refused["allowed"], false);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_caches_everything_sound_is_let_in_and_that_is_said() {
+        let allowed = answer(&rollout("web", false), &Value::Null);
+        assert_eq!(allowed["allowed"], true);
+        assert!(allowed["warnings"].to_string().contains("only the rollout itself was checked"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_is_no_review_is_answered_and_not_judged() {
+        use tower::ServiceExt;
+        for (path, body, code) in
+            [("/", "{}", 404), (PATH, "no JSON", 400), (PATH, "{\"request\": {}}", 400)]
+        {
+            let request = Request::post(path).body(Full::new(Bytes::from(body))).unwrap();
+            let response = admission().oneshot(request).await.unwrap();
+            assert_eq!(response.status(), code, "{path} {body}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::account::Account;
 use crate::budget;
+use crate::status::Reason;
 use crate::world::{PodManagement, Rollout, VersionLeak, World};
 
 /// A rollout that asks to be let in.
@@ -34,9 +35,11 @@ pub enum Verdict {
 pub fn admit(admission: &Admission, world: &World, now: Timestamp) -> Verdict {
     let rollout = &world.rollout;
     let place = format!("{}/{}", rollout.namespace, rollout.workload_name);
-    let renamed =
-        admission.before.as_ref().filter(|before| before.workload_name != rollout.workload_name);
-    if let Some(before) = renamed {
+    let before = admission.before.as_ref();
+    let owns_nothing = world.status.reason_code == Some(Reason::OwnedByAnother);
+    if let Some(before) = before.filter(|before| before.workload_name != rollout.workload_name)
+        && !owns_nothing
+    {
         return Verdict::Deny {
             field: "spec.statefulset.metadata.name",
             message: format!(
@@ -45,15 +48,18 @@ pub fn admit(admission: &Admission, world: &World, now: Timestamp) -> Verdict {
             ),
         };
     }
+    let mut warnings = warnings(admission, world, now);
     if let Some(owner) = world.other_owner() {
-        return Verdict::Deny {
-            field: "spec.statefulset.metadata.name",
-            message: format!(
-                "StatefulSet {place} belongs to {owner}; delete that one, or name another StatefulSet"
-            ),
-        };
+        let message = format!(
+            "StatefulSet {place} belongs to {owner}; delete that one, or name another StatefulSet"
+        );
+        if before.is_none_or(|before| before.workload_name != rollout.workload_name) {
+            return Verdict::Deny { field: "spec.statefulset.metadata.name", message };
+        }
+        // It is in already, and does nothing; keeping its author from changing it would not help.
+        warnings.insert(0, message);
     }
-    Verdict::Allow { warnings: warnings(admission, world, now) }
+    Verdict::Allow { warnings }
 }
 
 /// What will block or slow the rollout, as far as it can be known now.

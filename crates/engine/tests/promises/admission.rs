@@ -1,6 +1,7 @@
 //! What is let in, and what its author is told.
 
 use engine::admit::{Admission, Verdict, admit};
+use engine::status::Reason;
 use engine::world::{Claim, PodManagement, VersionLeak};
 
 use crate::fixture::{Fixture, names, noon, rollout, world};
@@ -36,6 +37,20 @@ fn another_statefulset_is_another_rollout() {
     let verdict = admit(&Admission { before: Some(before) }, &world().build(), noon());
     let Verdict::Deny { message, .. } = verdict else { panic!("let in") };
     names(&message, &["shop/other", "shop/web"]);
+}
+
+#[test]
+fn a_second_owner_that_is_in_already_may_be_changed_and_given_another_set() {
+    let fixture = world()
+        .with_set(|set| set.claim = Claim::Other { owner: "StatefulsetRollout/first".into() })
+        .with(|world| world.status.reason_code = Some(Reason::OwnedByAnother));
+    let verdict = admit(&Admission { before: Some(rollout()) }, &fixture.build(), noon());
+    warned(&verdict, &["belongs to StatefulsetRollout/first"]);
+    let mut before = rollout();
+    before.workload_name = "other".into();
+    let free = world().with(|world| world.status.reason_code = Some(Reason::OwnedByAnother));
+    let verdict = admit(&Admission { before: Some(before) }, &free.build(), noon());
+    assert!(matches!(verdict, Verdict::Allow { .. }), "{verdict:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Who says no, and in which words.
 
-use engine::world::{Budget, Refusal};
+use engine::world::{Budget, PodManagement, Refusal};
 
 use crate::fixture::{ahead, budget_over, check, names, world};
 
@@ -50,6 +50,13 @@ fn the_remedy_for_a_budget_that_never_allows_is_in_its_own_terms() {
     });
     let decision = check(&fixture, "InProgress BudgetNeverAllows: -");
     names(&decision.status.reason, &[all, "lower minAvailable", "in its place"]);
+}
+
+#[test]
+fn what_blocks_is_told_without_a_word_about_the_pace() {
+    let fixture = world().budget(0).with_set(|set| set.management = PodManagement::OrderedReady);
+    let reason = check(&fixture, "InProgress BudgetNeverAllows: -").status.reason;
+    assert!(!reason.contains("OrderedReady"), "{reason}");
 }
 
 #[test]

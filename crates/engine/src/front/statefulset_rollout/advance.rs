@@ -64,6 +64,8 @@ pub(super) fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Stan
             };
             Standing::act(hold, action)
         }
+        // Where somebody else's turn it is, that is the news; the pace is not.
+        Move::Wait(hold) if hold.reason.blocks() => Standing::new(Phase::InProgress, hold),
         Move::Wait(hold) => Standing::new(Phase::InProgress, remarked(hold)),
         Move::Rest => Standing::new(Phase::InProgress, remarked(budget::waiting(account))),
     }
