@@ -38,10 +38,9 @@ pub enum Topic {
 fn unnamed(phase: Phase, status: &Status) -> bool {
     match (phase, status.reason_code) {
         (Phase::Pending, _) => true,
-        (Phase::InProgress, Some(reason)) => matches!(
-            reason,
-            Reason::Pending | Reason::Creating | Reason::Applying | Reason::WaitingForController
-        ),
+        (Phase::InProgress, Some(reason)) => {
+            matches!(reason, Reason::Creating | Reason::Applying | Reason::WaitingForController)
+        }
         _ => false,
     }
 }

@@ -48,8 +48,6 @@ impl Phase {
 /// means and what to do is in `docs/operations.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// Just seen.
-    Pending,
     /// The StatefulSet is being created, or its first Pods come up.
     Creating,
     /// The StatefulSet's new spec is being applied.

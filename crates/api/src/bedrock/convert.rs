@@ -327,7 +327,7 @@ macro_rules! reasons {
 }
 
 reasons! {
-    Pending Creating Applying WaitingForController Settling Evicting WaitingForPods
+    Creating Applying WaitingForController Settling Evicting WaitingForPods
     WaitingForInterval PauseRequested LeakFound HoldLost Completed ProgressDeadlineExceeded
     StatefulSetDeleted InvalidStatefulSet CannotWriteStatefulSet BudgetExhausted BudgetNeverAllows
     BudgetNotReady AmbiguousBudget UnhealthyPodsHoldBudget LowerPodNotReady EvictionRefused ApiServerBusy
