@@ -1,0 +1,14 @@
+//! The embedded cluster measured against a real control plane: what it answers to the same requests.
+//!
+//! Recorded (`tests/recorded.rs`): exchanges that a real server had once. Live (`tests/live.rs`):
+//! sequences, written by hand and drawn from seeds, on both at once. The differences that both allow
+//! are in [`normal`].
+
+pub mod grammar;
+pub mod normal;
+pub mod plane;
+pub mod run;
+pub mod sequences;
+pub mod shrink;
+pub mod side;
+pub mod step;

@@ -1,0 +1,259 @@
+//! Runs a sequence on both sides and compares.
+
+use std::collections::BTreeMap;
+
+use kube::Client;
+use serde_json::{Value, json};
+
+use crate::normal;
+use crate::side::{ASYNCHRONOUS, Answer, Embedded, Side};
+use crate::step::Step;
+
+/// How often a comparison at rest is repeated, a second apart, before the difference counts.
+const LOOKS: usize = 8;
+
+/// A step whose answers differ, and how.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// Which step of the sequence.
+    pub step: usize,
+    /// One line for each field: `expected` is the real one.
+    pub lines: Vec<String>,
+}
+
+/// Runs steps in a namespace of this name, which must be a new one; all differences, or the first.
+pub async fn run(client: &Client, namespace: &str, steps: &[Step], all: bool) -> Vec<Difference> {
+    let mut pair = Pair::new(client.clone(), namespace).await;
+    let mut out = Vec::new();
+    for (step, what) in steps.iter().enumerate() {
+        let lines = pair.step(what).await;
+        if !lines.is_empty() {
+            out.push(Difference { step, lines });
+            if !all {
+                break;
+            }
+        }
+    }
+    pair.tidy().await;
+    out
+}
+
+/// What is known of one side.
+struct Known {
+    side: Side,
+    mark: String,
+    continues: String,
+    /// Name of a ControllerRevision → how many were known before it.
+    revisions: BTreeMap<String, String>,
+}
+
+struct Pair {
+    namespace: String,
+    real: Known,
+    embedded: Known,
+}
+
+impl Pair {
+    async fn new(client: Client, namespace: &str) -> Self {
+        let known = |side| Known {
+            side,
+            mark: String::new(),
+            continues: String::new(),
+            revisions: BTreeMap::new(),
+        };
+        let pair = Self {
+            namespace: namespace.to_owned(),
+            real: known(Side::Real(client)),
+            embedded: known(Side::Embedded(Embedded::new(7))),
+        };
+        let body = json!({"metadata": {"name": namespace}});
+        for known in [&pair.real, &pair.embedded] {
+            let answer =
+                known.side.send("POST", "/api/v1/namespaces", "application/json", &body).await;
+            assert_eq!(answer.status, 201, "{namespace}: {}", answer.body);
+        }
+        pair
+    }
+
+    async fn tidy(&self) {
+        let path = format!("/api/v1/namespaces/{}", self.namespace);
+        self.real.side.send("DELETE", &path, "", &Value::Null).await;
+    }
+
+    async fn step(&mut self, step: &Step) -> Vec<String> {
+        let namespace = self.namespace.clone();
+        match step {
+            Step::Call { method, path, content_type, body } => {
+                let (real, embedded) = futures::join!(
+                    self.real.call(&namespace, method, path, content_type, body),
+                    self.embedded.call(&namespace, method, path, content_type, body),
+                );
+                compare(&real, &embedded)
+            }
+            Step::Mark(path) => {
+                for known in [&mut self.real, &mut self.embedded] {
+                    let path = path.replace("$ns", &namespace);
+                    let answer = known.side.send("GET", &path, "", &Value::Null).await;
+                    known.mark = text(&answer.body["metadata"]["resourceVersion"]);
+                }
+                Vec::new()
+            }
+            Step::Rest => self.at_rest().await,
+            Step::Until(path, pointer, value, seconds) => {
+                let path = path.replace("$ns", &namespace);
+                let (real, embedded) = futures::join!(
+                    until(&self.real.side, &path, pointer, value, *seconds),
+                    until(&self.embedded.side, &path, pointer, value, *seconds),
+                );
+                [("real", real), ("embedded", embedded)]
+                    .into_iter()
+                    .filter_map(|(who, last)| last.map(|last| format!("{who}: still {last}")))
+                    .collect()
+            }
+        }
+    }
+
+    /// Real controllers may still be at work after a pause: only a difference that stays counts.
+    async fn at_rest(&mut self) -> Vec<String> {
+        let mut out = Vec::new();
+        for look in 0..LOOKS {
+            if look > 0 {
+                self.real.side.second().await;
+            }
+            out.clear();
+            self.real.side.rest(&self.namespace).await;
+            self.embedded.side.rest(&self.namespace).await;
+            let real = self.real.everything(&self.namespace).await;
+            let embedded = self.embedded.everything(&self.namespace).await;
+            for (real, embedded) in real.iter().zip(&embedded) {
+                out.extend(compare(real, embedded));
+            }
+            if out.is_empty() {
+                break;
+            }
+        }
+        out
+    }
+}
+
+impl Known {
+    async fn call(
+        &mut self,
+        namespace: &str,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        body: &Value,
+    ) -> Answer {
+        let path = self.fill(namespace, path).await;
+        let body = match body {
+            Value::Null => Value::Null,
+            other => {
+                let text = self.fill(namespace, &other.to_string()).await;
+                serde_json::from_str(&text).expect("what is filled in are plain words")
+            }
+        };
+        let mut answer = self.side.send(method, &path, content_type, &body).await;
+        if let Some(token) = answer.body["metadata"]["continue"].as_str() {
+            token.clone_into(&mut self.continues);
+        }
+        self.name_revisions(&mut answer);
+        answer
+    }
+
+    /// Puts values in the place of `$…`.
+    async fn fill(&self, namespace: &str, text: &str) -> String {
+        let mut out = text
+            .replace("$ns", namespace)
+            .replace("$mark", &self.mark)
+            .replace("$continue", &self.continues);
+        for (word, field) in [("$uid(", "uid"), ("$rv(", "resourceVersion")] {
+            while let Some(start) = out.find(word) {
+                let end = start + out[start..].find(')').expect("it is closed");
+                let path = out[start + word.len()..end].to_owned();
+                let answer = self.side.send("GET", &path, "", &Value::Null).await;
+                let value = crate::run::text(&answer.body["metadata"][field]);
+                out.replace_range(start..=end, &value);
+            }
+        }
+        out
+    }
+
+    async fn everything(&mut self, namespace: &str) -> Vec<Answer> {
+        let mut all = Vec::new();
+        for path in ASYNCHRONOUS {
+            let path = path.replace("$ns", namespace);
+            all.push(self.side.send("GET", &path, "", &Value::Null).await);
+        }
+        let listed = all.iter().find(|answer| answer.body["kind"] == "ControllerRevisionList");
+        let mut items = listed.map(|answer| answer.body["items"].clone()).unwrap_or_default();
+        if let Some(items) = items.as_array_mut() {
+            items.sort_by_key(|item| item["revision"].as_i64());
+            for item in items {
+                let next = format!("revision number {}", self.revisions.len() + 1);
+                self.revisions.entry(text(&item["metadata"]["name"])).or_insert(next);
+            }
+        }
+        for answer in &mut all {
+            self.name_revisions(answer);
+            if let Some(items) = answer.body["items"].as_array_mut() {
+                items.sort_by_key(|item| item["metadata"]["name"].to_string());
+            }
+        }
+        all
+    }
+
+    /// Hashes are made differently, and mean the same: the order in which revisions came.
+    fn name_revisions(&self, answer: &mut Answer) {
+        if self.revisions.is_empty() {
+            return;
+        }
+        let mut all = answer.body.to_string();
+        for (name, label) in &self.revisions {
+            all = all.replace(&format!("\"{name}\""), &format!("\"{label}\""));
+            if let Some(hash) = name.rsplit('-').next() {
+                all = all.replace(&format!("\"{hash}\""), &format!("\"{label}\""));
+            }
+        }
+        answer.body = serde_json::from_str(&all).expect("labels are plain words");
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn compare(real: &Answer, embedded: &Answer) -> Vec<String> {
+    let mut out = Vec::new();
+    if real.status != embedded.status {
+        out.push(format!("status: expected {}, found {}", real.status, embedded.status));
+    }
+    if real.headers != embedded.headers {
+        out.push(format!(
+            "headers: expected {:?}\n      found {:?}",
+            real.headers, embedded.headers
+        ));
+    }
+    out.extend(normal::differences(&real.body, &embedded.body));
+    out
+}
+
+/// What the field was at the end, if not the value.
+async fn until(
+    side: &Side,
+    path: &str,
+    pointer: &str,
+    value: &Value,
+    seconds: u32,
+) -> Option<Value> {
+    let mut last = Value::Null;
+    for _ in 0..seconds {
+        let answer = side.send("GET", path, "", &Value::Null).await;
+        last = answer.body.pointer(pointer).cloned().unwrap_or_default();
+        if last == *value {
+            return None;
+        }
+        side.second().await;
+    }
+    Some(last)
+}
