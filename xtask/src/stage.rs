@@ -24,6 +24,15 @@ pub(crate) fn watch() -> Instant {
     Instant::now()
 }
 
+/// A rest between two looks at another process.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a task may block; other processes have clocks of their own"
+)]
+pub(crate) fn rest(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// Elapsed time for a progress line: `0.4 s`, `75.1 s`.
 pub(crate) fn elapsed(since: Instant) -> String {
     format!("{:.1} s", since.elapsed().as_secs_f64())

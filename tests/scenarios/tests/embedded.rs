@@ -13,13 +13,7 @@ const NAMESPACE: &str = "scenario";
 fn run(name: &str) {
     let found = all().into_iter().find(|scenario| scenario.name == name);
     let scenario = found.expect("the registry made this test");
-    // What is refused at the door by a webhook has to be answered without one too.
-    let doors: &[bool] = match scenario.theme {
-        "admission" => &[true],
-        "bad_input" | "claim" | "published" => &[false, true],
-        _ => &[false],
-    };
-    for admission in doors {
+    for admission in scenario.doors() {
         if let Err(failure) = in_virtual_time(on_a_cluster(scenario, *admission)) {
             let door = if *admission { "with" } else { "without" };
             panic!("{name}, {door} an admission webhook: {}", failure.0);

@@ -1,12 +1,16 @@
 //! Every scenario on a real cluster: the one of `SLUICE_SCENARIOS_KUBECONFIG`, on which the operator
 //! runs, and Pods that live by the words of their image and by our annotations.
 //!
-//! Each scenario gets a namespace of its own, which is deleted if it passes. `SLUICE_SCENARIOS_ONLY`
-//! picks scenarios by a part of their theme or name; `SLUICE_SCENARIOS_ADMISSION=true` says that the
-//! admission webhook is called; `SLUICE_SCENARIOS_AT_ONCE` how many run at once (8);
+//! Each scenario gets a namespace of its own, which is deleted if it passes. `SLUICE_SCENARIOS_ONLY`,
+//! or an argument, picks scenarios by a part of their theme or name; `SLUICE_SCENARIOS_ADMISSION=true`
+//! says that the admission webhook is called; `SLUICE_SCENARIOS_AT_ONCE` how many run at once (8);
 //! `SLUICE_SCENARIOS_PATIENCE` by how much limits are stretched (3).
+//!
+//! It has no harness: every scenario is a test of its own in the closing line, and all share one
+//! runtime and one client.
 
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -14,16 +18,35 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use scenarios::{Env, Failure, Outcome, Scenario, all};
 use serde_json::json;
+use tokio::time::Instant;
 
-#[test]
-fn every_scenario_holds_on_the_cluster_that_is_named() {
-    let Some(kubeconfig) = setting("KUBECONFIG") else {
-        println!("SLUICE_SCENARIOS_KUBECONFIG is not set: no real cluster is tried");
-        return;
+fn main() -> ExitCode {
+    let counts = match setting("KUBECONFIG") {
+        None => {
+            println!("SLUICE_SCENARIOS_KUBECONFIG is not set: no real cluster is tried");
+            Counts::default()
+        }
+        Some(kubeconfig) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(run(Path::new(&kubeconfig)))
+        }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let failed = runtime.expect("a runtime").block_on(run(Path::new(&kubeconfig)));
-    assert!(failed.is_empty(), "{} scenarios failed: {}", failed.len(), failed.join(", "));
+    // As libtest words it, for whoever counts tests.
+    let Counts { passed, failed, left_out, seconds } = counts;
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!(
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; \
+         {left_out} filtered out; finished in {seconds:.2}s\n"
+    );
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[derive(Default)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    left_out: usize,
+    seconds: f64,
 }
 
 fn setting(name: &str) -> Option<String> {
@@ -34,8 +57,14 @@ fn number(name: &str, default: u32) -> u32 {
     setting(name).and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Runs them and returns the names of those that failed.
-async fn run(kubeconfig: &Path) -> Vec<&'static str> {
+/// The part of a name that is asked for: the first argument that is no flag of libtest's.
+fn only() -> String {
+    let argument = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    argument.or_else(|| setting("ONLY")).unwrap_or_default()
+}
+
+/// Runs them, and prints a line for each.
+async fn run(kubeconfig: &Path) -> Counts {
     let config = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
     let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
     let mut config = config.expect("a kubeconfig with a current context");
@@ -50,30 +79,42 @@ async fn run(kubeconfig: &Path) -> Vec<&'static str> {
     let patience = number("PATIENCE", 3);
     let at_once = usize::try_from(number("AT_ONCE", 8)).unwrap_or(8);
     let admission = setting("ADMISSION").is_some_and(|value| value == "true");
-    let only = setting("ONLY").unwrap_or_default();
-    let chosen = all().into_iter().filter(|scenario| {
-        let named = format!("{}::{}", scenario.theme, scenario.name).contains(&only);
-        if named && scenario.needs_admission() && !admission {
-            println!("left out, no admission webhook: {}", scenario.name);
-        }
-        named && (admission || !scenario.needs_admission())
-    });
-    let runs = chosen.enumerate().map(|(index, scenario)| {
+    let only = only();
+    let chosen: Vec<Scenario> = all()
+        .into_iter()
+        .filter(|scenario| {
+            let named = format!("{}::{}", scenario.theme, scenario.name).contains(&only);
+            if named && scenario.needs_admission() && !admission {
+                println!("left out, no admission webhook: {}", scenario.name);
+            }
+            named && (admission || !scenario.needs_admission())
+        })
+        .collect();
+    let mut counts = Counts { left_out: all().len() - chosen.len(), ..Counts::default() };
+    let runs = chosen.into_iter().enumerate().map(|(index, scenario)| {
         let client = client.clone();
-        async move { (scenario, in_a_namespace(client, index, patience, scenario).await) }
+        async move {
+            let begun = Instant::now();
+            let outcome = in_a_namespace(client, index, patience, scenario).await;
+            (scenario.name, outcome, begun.elapsed().as_secs_f64())
+        }
     });
+    let begun = Instant::now();
     let mut runs = futures::stream::iter(runs).buffer_unordered(at_once);
-    let mut failed = Vec::new();
-    while let Some((scenario, outcome)) = runs.next().await {
+    while let Some((name, outcome, seconds)) = runs.next().await {
         match outcome {
-            Ok(()) => println!("ok      {}", scenario.name),
+            Ok(()) => {
+                println!("ok      {name} ({seconds:.0} s)");
+                counts.passed += 1;
+            }
             Err(Failure(words)) => {
-                println!("FAILED  {}: {words}", scenario.name);
-                failed.push(scenario.name);
+                println!("FAILED  {name} ({seconds:.0} s): {words}");
+                counts.failed += 1;
             }
         }
     }
-    failed
+    counts.seconds = begun.elapsed().as_secs_f64();
+    counts
 }
 
 async fn in_a_namespace(
