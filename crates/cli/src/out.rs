@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use crate::screen::size;
 use crate::show::paint::Paint;
 
 /// How the result is written.
@@ -78,6 +79,11 @@ impl Out {
     /// Whether a person looks at it as it is written.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    /// Characters in a line: those of the terminal, and no limit elsewhere.
+    pub(crate) fn room(&self) -> usize {
+        if self.terminal { size().0 } else { usize::MAX }
     }
 
     /// The colours.

@@ -41,9 +41,10 @@ pub(crate) fn size() -> (usize, usize) {
         .map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
-/// At most `width` characters of a line; colours take no room.
+/// At most `width` characters of a line, the last one `…` where more were; colours take no room.
 fn cut(line: &str, width: usize) -> String {
     let mut cut = String::with_capacity(line.len());
+    let mut left = seen(line);
     let (mut room, mut colour) = (width, false);
     for c in line.chars() {
         if c == '\x1b' {
@@ -55,10 +56,27 @@ fn cut(line: &str, width: usize) -> String {
             continue;
         } else {
             room -= 1;
+            left -= 1;
+            if room == 0 && left > 0 {
+                cut.push('…');
+                continue;
+            }
         }
         cut.push(c);
     }
     cut
+}
+
+/// How many characters of a line are seen.
+fn seen(line: &str) -> usize {
+    let mut colour = false;
+    let seen = line.chars().filter(|c| {
+        colour |= *c == '\x1b';
+        let shown = !colour;
+        colour &= *c != 'm';
+        shown
+    });
+    seen.count()
 }
 
 #[cfg(test)]
@@ -71,8 +89,10 @@ mod tests {
             assert_eq!(cut(line, width), expect, "{line:?}");
         }
         check("abc", 5, "abc");
-        check("abcdef", 3, "abc");
-        check("\x1b[32mabcdef\x1b[0m", 3, "\x1b[32mabc\x1b[0m");
-        check("■■■■", 2, "■■");
+        check("abcdef", 3, "ab…");
+        check("abc", 3, "abc");
+        check("\x1b[32mabcdef\x1b[0m", 3, "\x1b[32mab…\x1b[0m");
+        check("\x1b[32mabc\x1b[0m", 3, "\x1b[32mabc\x1b[0m");
+        check("■■■■", 2, "■…");
     }
 }

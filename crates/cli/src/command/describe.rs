@@ -66,7 +66,8 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) -> Outcome {
     let facts = Facts::read(session, &flags.name).await?;
     let described = described(session, &facts).await?;
-    out.document(flags.output.into(), &described, |paint| text(&described, paint, clock.now()))?;
+    let (room, now) = (out.room(), clock.now());
+    out.document(flags.output.into(), &described, |paint| text(&described, paint, room, now))?;
     Ok(Exit::Done)
 }
 
@@ -120,8 +121,8 @@ fn event(object: &Value) -> Event {
     }
 }
 
-fn text(all: &Described, paint: Paint, now: Timestamp) -> String {
-    let mut text = header(&all.view, paint, now);
+fn text(all: &Described, paint: Paint, room: usize, now: Timestamp) -> String {
+    let mut text = header(&all.view, paint, room, now);
     let mut part = |title: &str, body: String| {
         if !body.is_empty() {
             text.push_str(&format!("\n{}\n{body}", paint.text(Tone::Strong, title)));

@@ -43,7 +43,8 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
     let wide = flags.output == Format::Wide;
     let mut view = View::of(&Facts::read(session, &flags.name).await?);
     if !flags.watch {
-        out.document(flags.output, &view, |paint| tree(&view, paint, clock.now(), wide))?;
+        let (room, now) = (out.room(), clock.now());
+        out.document(flags.output, &view, |paint| tree(&view, paint, room, now, wide))?;
         return Ok(Exit::Done);
     }
     let mut screen = Screen::default();
@@ -51,13 +52,14 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
     loop {
         let text = matches!(flags.output, Format::Text | Format::Wide);
         if text && out.is_terminal() {
-            let text = tree(&view, out.paint(), clock.now(), wide);
+            let text = tree(&view, out.paint(), out.room(), clock.now(), wide);
             screen.draw(out, &text)?;
         } else if shown.as_ref() != Some(&view) {
             out.change(flags.output, &view)?;
             if text {
                 let gap = if shown.is_some() { "\n" } else { "" };
-                out.text(&format!("{gap}{}", tree(&view, out.paint(), clock.now(), wide)))?;
+                let text = tree(&view, out.paint(), out.room(), clock.now(), wide);
+                out.text(&format!("{gap}{text}"))?;
             }
             shown = Some(view.clone());
         }

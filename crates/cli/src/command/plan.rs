@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::bedrock::{Capabilities, Desired, denies, drift, validate};
+use api::bedrock::{Capabilities, Desired, denies, drift, immutable_changes, validate};
 use cluster::{Caches, Clock, Key};
 use engine::plan::{Plan, plan};
+use engine::status::Reason;
 use engine::world::{Settings, World};
 use futures::future::join_all;
 use serde::Serialize;
@@ -21,13 +22,14 @@ use crate::show::table::{Cell, columns, pairs, toned};
 
 /// Show what a rollout would do from here, and do nothing
 #[derive(clap::Args, Debug)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["name", "filename"])))]
 pub(crate) struct Flags {
     /// A rollout in the cluster
-    #[arg(value_name = "NAME", value_parser = crate::name::object, required_unless_present = "filename")]
+    #[arg(value_name = "NAME", value_parser = crate::name::object)]
     name: Option<String>,
 
     /// A manifest as it would be applied; - is standard input
-    #[arg(short, long, value_name = "FILE", conflicts_with = "name")]
+    #[arg(short, long, value_name = "FILE")]
     filename: Option<PathBuf>,
 
     /// How the result is written
@@ -109,7 +111,8 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
         (None, None) => return Err(Failure::Usage("give a NAME or -f FILE".to_owned())),
     };
     let planned = planned(&session, &object).await?;
-    out.document(flags.output.into(), &planned, |paint| words(&planned, paint))?;
+    let room = out.room();
+    out.document(flags.output.into(), &planned, |paint| words(&planned, paint, room))?;
     let blocked = planned.hold.as_ref().is_some_and(|hold| hold.blocks);
     Ok(if blocked { Exit::Blocked } else { Exit::Done })
 }
@@ -209,6 +212,12 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
         message: format!("StatefulSet {} belongs to {owner}", rollout.workload_name),
         blocks: true,
     });
+    let changes = live.map(|live| immutable_changes(live, desired.document())).unwrap_or_default();
+    let refused = changes.first().map(|change| Held {
+        reason: Reason::InvalidStatefulSet.name(),
+        message: format!("{} {}", change.path, change.message),
+        blocks: true,
+    });
     let Some(plan) = plan(world, fresh, Clock::system().now()) else {
         let replicas = rollout.replicas.unwrap_or(1);
         return Planned {
@@ -236,7 +245,7 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
         pace,
         guard,
         // What would hold a Pod back is of no interest when none is to move.
-        hold: owned.or_else(|| {
+        hold: owned.or(refused).or_else(|| {
             hold.filter(|_| needed).map(|hold| Held {
                 reason: hold.reason.name(),
                 message: hold.message,
@@ -247,7 +256,7 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
     }
 }
 
-fn words(plan: &Planned, paint: Paint) -> String {
+fn words(plan: &Planned, paint: Paint, room: usize) -> String {
     let first = match (plan.creates, plan.applies) {
         (true, _) => {
             format!("creates StatefulSet {} with {} Pods", plan.statefulset, plan.replicas)
@@ -287,7 +296,7 @@ fn words(plan: &Planned, paint: Paint) -> String {
         ("Paused", if plan.paused { "yes: nothing moves before it is resumed" } else { "" }.into()),
         ("Leak guard", plan.guard.as_str().into()),
     ];
-    let mut text = pairs(paint, &lines);
+    let mut text = pairs(paint, room, &lines);
     if all > 0 {
         let rows: Vec<Vec<Cell>> = plan
             .order
@@ -353,6 +362,6 @@ mod tests {
             }),
             ..Planned::default()
         };
-        insta::assert_snapshot!(words(&plan, Paint { on: false }));
+        insta::assert_snapshot!(words(&plan, Paint { on: false }, usize::MAX));
     }
 }

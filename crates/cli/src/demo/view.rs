@@ -9,6 +9,7 @@ use crate::facts::Facts;
 use crate::out::Out;
 use crate::screen::{Screen, size};
 use crate::show::age::span;
+use crate::show::fold::fold;
 use crate::show::grid::{bar, grid, legend};
 use crate::show::paint::{Paint, Tone, phase};
 use crate::show::tree::budget_words;
@@ -70,8 +71,13 @@ fn picture(view: &View, paint: Paint, width: usize) -> String {
     let all = &view.summary;
     let mut text =
         format!("{} {:>3}%  {}\n", bar(view, paint, 40), all.percent, state(view, paint),);
-    text.push_str(if all.current { &all.reason } else { "" });
-    text.push('\n');
+    // Two lines whether they are needed or not, so that the Pods do not jump.
+    let mut reason = fold(if all.current { &all.reason } else { "" }, width);
+    reason.resize(reason.len().max(2), String::new());
+    for line in reason {
+        text.push_str(&line);
+        text.push('\n');
+    }
     text.push_str(&grid(view, paint, width));
     text.push_str(&legend(paint));
     text.push('\n');
@@ -79,7 +85,10 @@ fn picture(view: &View, paint: Paint, width: usize) -> String {
         text.push_str(&format!("revision {}\n", revision_words(revision)));
     }
     for budget in &view.budgets {
-        text.push_str(&format!("budget   {}\n", budget_words(budget)));
+        for line in fold(&format!("budget   {}", budget_words(budget)), width) {
+            text.push_str(&line);
+            text.push('\n');
+        }
     }
     text
 }

@@ -7,7 +7,7 @@ use super::view::View;
 pub(crate) fn legend(paint: Paint) -> String {
     let part = |tone, text: &str| paint.text(tone, text);
     format!(
-        "{} updated  {} coming up  {} old  {} old, not ready  {} going  {} in trouble  · missing",
+        "{} updated  {} coming up  {} old  {} old, unready  {} going  {} in trouble  · missing",
         part(Tone::Good, "■"),
         part(Tone::Busy, "▣"),
         part(Tone::Faint, "□"),
@@ -66,4 +66,14 @@ pub(crate) fn bar(view: &View, paint: Paint, width: usize) -> String {
         paint.text(Tone::Busy, &cells(done, target, "▒")),
         paint.text(Tone::Faint, &cells(done.max(target), width, "░")),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_fits_on_a_terminal() {
+        assert!(legend(Paint { on: false }).chars().count() <= 80);
+    }
 }

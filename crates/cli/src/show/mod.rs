@@ -1,6 +1,7 @@
 //! What commands show, as pure functions from values to text.
 
 pub(crate) mod age;
+pub(crate) mod fold;
 pub(crate) mod grid;
 pub(crate) mod line;
 pub(crate) mod paint;

@@ -1,5 +1,6 @@
 //! Columns of text: as wide as their widest cell, counted in characters and not in bytes.
 
+use super::fold::fold;
 use super::paint::{Paint, Tone};
 
 /// A piece of text with its tone.
@@ -50,16 +51,24 @@ pub(crate) fn columns(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> Str
     text
 }
 
-/// Lines of `Key:  value`, all values at one column; entries without a value are left out.
-pub(crate) fn pairs(paint: Paint, pairs: &[(&str, Cell)]) -> String {
+/// Lines of `Key:  value`, all values at one column and folded to a terminal of `room` characters;
+/// entries without a value are left out.
+pub(crate) fn pairs(paint: Paint, room: usize, pairs: &[(&str, Cell)]) -> String {
     let shown = || pairs.iter().filter(|(_, value)| !value.text.is_empty());
     let width = shown().map(|(key, _)| key.chars().count()).max().unwrap_or(0) + 3;
     let mut text = String::new();
     for (key, value) in shown() {
         text.push_str(&paint.text(Tone::Strong, &format!("{key}:")));
         text.extend(std::iter::repeat_n(' ', width - key.chars().count() - 1));
-        text.push_str(&paint.text(value.tone, &value.text));
-        text.push('\n');
+        // On a terminal too narrow for two columns the terminal breaks the lines.
+        let room = if room >= 2 * width { room - width } else { usize::MAX };
+        for (index, line) in fold(&value.text, room).iter().enumerate() {
+            if index > 0 {
+                text.extend(std::iter::repeat_n(' ', width));
+            }
+            text.push_str(&paint.text(value.tone, line));
+            text.push('\n');
+        }
     }
     text
 }
@@ -76,5 +85,14 @@ mod tests {
         assert_eq!(plain, "NAME       STATE\n✔ a        x\nlong name\n");
         let painted = columns(Paint { on: true }, &["NAME", "STATE"], &rows);
         assert!(painted.contains("\x1b[32m✔ a\x1b[0m        x\n"), "{painted:?}");
+    }
+
+    #[test]
+    fn a_long_value_goes_on_at_its_own_column() {
+        let lines = [("Name", "a".into()), ("Why", "one two three".into())];
+        let text = |room| pairs(Paint { on: false }, room, &lines);
+        assert_eq!(text(usize::MAX), "Name:  a\nWhy:   one two three\n");
+        assert_eq!(text(14), "Name:  a\nWhy:   one two\n       three\n");
+        assert_eq!(text(10), text(usize::MAX));
     }
 }

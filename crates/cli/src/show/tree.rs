@@ -7,9 +7,9 @@ use super::paint::{Paint, Tone, phase};
 use super::table::{Cell, columns, pairs, toned};
 use super::view::{BudgetView, PodView, RevisionView, Summary, View};
 
-/// The whole picture.
-pub(crate) fn tree(view: &View, paint: Paint, now: Timestamp, wide: bool) -> String {
-    let mut text = header(view, paint, now);
+/// The whole picture; sentences are folded to `room` characters, columns are not.
+pub(crate) fn tree(view: &View, paint: Paint, room: usize, now: Timestamp, wide: bool) -> String {
+    let mut text = header(view, paint, room, now);
     let mut rows = vec![root(&view.summary, now)];
     if let Some(set) = &view.statefulset {
         rows.push(branch(set, view));
@@ -30,7 +30,7 @@ pub(crate) fn tree(view: &View, paint: Paint, now: Timestamp, wide: bool) -> Str
 }
 
 /// The lines above the tree.
-pub(crate) fn header(view: &View, paint: Paint, now: Timestamp) -> String {
+pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> String {
     let all = &view.summary;
     let (mark, tone) = phase(&all.phase);
     let state = if all.current {
@@ -72,7 +72,7 @@ pub(crate) fn header(view: &View, paint: Paint, now: Timestamp) -> String {
     if let Some(created) = all.created {
         lines.push(("Age", age(created, now).into()));
     }
-    pairs(paint, &lines)
+    pairs(paint, room, &lines)
 }
 
 /// `5 updated of 5 to be, 20 in all; 18 ready, 18 available`.
