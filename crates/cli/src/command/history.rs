@@ -38,7 +38,7 @@ struct Row {
     /// How many Pods run it.
     pods: usize,
     /// Whether it is the one that is asked for now.
-    current: bool,
+    update: bool,
     /// Whether it is what the Pods ran before this rollout.
     stable: bool,
     created: Option<Timestamp>,
@@ -63,7 +63,7 @@ fn rows(facts: &Facts) -> Vec<Row> {
     let rows = facts.revisions.iter().map(|revision| Row {
         revision: revision.number,
         pods: facts.pods.iter().filter(|pod| pod.revision == revision.name).count(),
-        current: revision.name == update,
+        update: revision.name == update,
         stable: revision.name == *stable,
         name: revision.name.clone(),
         version: revision.version.clone(),
@@ -82,9 +82,9 @@ fn table(rows: &[Row], wide: bool, paint: Paint, now: Timestamp) -> String {
         heading.push("NAME");
     }
     let cells = |row: &Row| -> Vec<Cell> {
-        let mark = match (row.current, row.stable) {
-            (true, true) => "current, stable",
-            (true, false) => "current",
+        let mark = match (row.update, row.stable) {
+            (true, true) => "update, stable",
+            (true, false) => "update",
             (false, true) => "stable",
             (false, false) => "",
         };
