@@ -91,8 +91,9 @@ impl Scene<'_> {
             Hold::new(
                 Reason::WaitingForInterval,
                 format!(
-                    "minPodEvictionIntervalSeconds is {}: the next Pod may go at {next}",
-                    interval.as_secs()
+                    "minPodEvictionIntervalSeconds is {}: the next Pod may go at {}",
+                    interval.as_secs(),
+                    next.strftime("%Y-%m-%dT%H:%M:%SZ")
                 ),
             )
         })
