@@ -72,7 +72,7 @@ pub(crate) fn connect(config: Config) -> Result<Connection, Error> {
 pub(crate) async fn wait_for_server(connection: &Connection, handle: Handle) {
     let Connection { client, address, .. } = connection;
     let version = until_it_works(Some(&handle), "API server", || async {
-        client.apiserver_version().await.map_err(|error| format!("{address}: {}", chain(&error)))
+        client.apiserver_version().await.map_err(|error| format!("{address}: {}", said(&error)))
     })
     .await;
     info!("API server {address}: Kubernetes {}", version.git_version);
@@ -98,11 +98,21 @@ async fn served(connection: &Connection) -> Result<(), String> {
         Ok(list) => list,
         // By the code: for a group that it doesn't know the server answers in plain text.
         Err(kube::Error::Api(status)) if status.code == 404 => return Err(missing()),
-        Err(error) => return Err(format!("{address}: {}", chain(&error))),
+        Err(error) => return Err(format!("{address}: {}", said(&error))),
     };
     let resources = list["resources"].as_array().map_or(&[][..], Vec::as_slice);
     let found = resources.iter().any(|resource| resource["name"] == RESOURCE);
     if found { Ok(()) } else { Err(missing()) }
+}
+
+/// The server's own words, or those of the connection: kube's would have the whole answer as Rust
+/// prints it.
+fn said(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) if !status.message.is_empty() => status.message.clone(),
+        kube::Error::Service(source) => chain(source.as_ref()),
+        other => chain(other),
+    }
 }
 
 #[cfg(test)]

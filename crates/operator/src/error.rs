@@ -19,7 +19,9 @@ pub enum Error {
     #[error("client for {address}: {source}")]
     Client { address: String, source: Box<kube::Error> },
     /// A server's address can't be had.
-    #[error("{flag}={address}: cannot listen: {source}")]
+    #[error(
+        "{flag}={address}: cannot listen: {source}; give another address, or 0 to switch it off"
+    )]
     Listen { flag: &'static str, address: String, source: std::io::Error },
     /// A server stopped by itself.
     #[error("the server of {flag} stopped: {source}")]

@@ -13,7 +13,8 @@ pub(crate) fn level(text: &str) -> Result<String, String> {
 
 /// Starts logging for this process. A second call changes nothing.
 pub fn start(flags: &Flags) {
-    let filter = EnvFilter::try_new(&flags.log_level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_new(quiet(&flags.log_level));
+    let filter = filter.unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -27,9 +28,25 @@ pub fn start(flags: &Flags) {
     }
 }
 
+/// With kube's own line for each failed request left out, where nobody asks for it: whoever sent
+/// the request tells of it, with its object and once.
+fn quiet(level: &str) -> String {
+    if level.contains("kube") {
+        return level.to_owned();
+    }
+    format!("{level},kube_client::client::builder=off")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kubes_line_for_each_failed_request_comes_only_when_asked_for() {
+        assert_eq!(quiet("info"), "info,kube_client::client::builder=off");
+        assert_eq!(quiet("info,kube=debug"), "info,kube=debug");
+        assert!(level(&quiet("controller=debug")).is_ok());
+    }
 
     #[test]
     fn a_level_is_one_for_all_or_one_by_part() {
