@@ -57,9 +57,11 @@ impl Memory {
     }
 
     /// The earliest time at which an event, as opposed to a change of the rollout, is worth a look:
-    /// the status is not written more than once in an interval.
+    /// the status is not written more than once in an interval, and nothing is done within one of the
+    /// last action, so that a look before would only tell of a move that is not made.
     pub fn settled_at(&self, now: Timestamp, interval: SignedDuration) -> Timestamp {
-        let next = self.wrote_at.and_then(|at| at.checked_add(interval).ok());
+        let last = self.wrote_at.max(self.outcome.acted_at);
+        let next = last.and_then(|at| at.checked_add(interval).ok());
         next.map_or(now, |next| next.max(now))
     }
 }
@@ -78,6 +80,20 @@ mod tests {
         let message = "failed calling webhook".to_owned();
         let failed = ApplyRefused { hash: "hash".to_owned(), invalid: false, message };
         ActReport { requests: 1, apply_failed: Some(failed), ..ActReport::default() }
+    }
+
+    #[test]
+    fn an_event_waits_for_an_interval_after_the_last_write_and_the_last_action() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let settled = |wrote, acted| {
+            let mut memory = Memory::new(1);
+            (memory.wrote_at, memory.outcome.acted_at) = (wrote, acted);
+            memory.settled_at(at(10), SignedDuration::from_secs(2))
+        };
+        assert_eq!(settled(None, None), at(10));
+        assert_eq!(settled(Some(at(9)), None), at(11));
+        assert_eq!(settled(Some(at(8)), Some(at(10))), at(12));
+        assert_eq!(settled(Some(at(1)), Some(at(2))), at(10));
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl Queue {
         Some(key)
     }
 
+    /// Whether `key` is being looked at.
+    pub fn is_running(&self, key: &Key) -> bool {
+        self.running.contains(key)
+    }
+
     /// A look at `key` is over.
     pub fn over(&mut self, key: &Key) {
         self.running.remove(key);
@@ -109,6 +114,7 @@ mod tests {
         assert_eq!(queue.take(at(0)), Some(key("a")));
         queue.ask(&key("a"), at(0));
         assert_eq!((queue.take(at(9)), queue.next()), (None, None));
+        assert!(queue.is_running(&key("a")));
         queue.over(&key("a"));
         assert_eq!(queue.take(at(0)), Some(key("a")));
     }

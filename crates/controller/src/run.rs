@@ -1,7 +1,7 @@
 //! The loop around the looks: one task owns the queue and all memory, and lets a bounded number of
 //! looks run at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -80,6 +80,8 @@ struct State {
     shop: Arc<Shop>,
     queue: Queue,
     memories: BTreeMap<Key, Memory>,
+    /// Those that something happened around while they were being looked at.
+    overtaken: BTreeSet<Key>,
     stands: BTreeMap<Key, Stand>,
 }
 
@@ -89,6 +91,7 @@ impl State {
             shop: Arc::new(shop),
             queue: Queue::default(),
             memories: BTreeMap::new(),
+            overtaken: BTreeSet::new(),
             stands: BTreeMap::new(),
         }
     }
@@ -102,6 +105,11 @@ impl State {
         let now = self.shop.context.clock.now();
         let Settings { engine, concurrency, seed, .. } = self.shop.context.settings;
         for (key, why) in self.shop.context.attention.take() {
+            if why == Why::Event && self.queue.is_running(&key) {
+                // Its memory is with the look: what comes after is paced when that is over.
+                self.overtaken.insert(key);
+                continue;
+            }
             let at = match (why, self.memories.get(&key)) {
                 (Why::Event, Some(memory)) => memory.settled_at(now, engine.interval),
                 _ => now,
@@ -127,6 +135,12 @@ impl State {
         }
         if let Some(wake) = done.wake {
             self.queue.ask(&done.key, wake);
+        }
+        if self.overtaken.remove(&done.key) {
+            let now = self.shop.context.clock.now();
+            let interval = self.shop.context.settings.engine.interval;
+            let at = done.memory.as_ref().map_or(now, |memory| memory.settled_at(now, interval));
+            self.queue.ask(&done.key, at);
         }
         if let Some(memory) = done.memory {
             self.memories.insert(done.key, memory);
