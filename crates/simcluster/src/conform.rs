@@ -20,6 +20,7 @@ pub fn decode(kind: &Kind, object: &mut Value) -> Result<Vec<String>, DecodeErro
             unknown.extend(dropped.iter().map(|path| format!("metadata.{path}")));
         }
         unknown.extend(crd::prune(&custom.schema, object));
+        crd::drop_nulls(&custom.schema, object);
         return Ok(unknown);
     }
     match types::of_kind(&kind.group, &kind.kind) {

@@ -2,8 +2,9 @@
 //!
 //! Recorded (`tests/recorded.rs`): exchanges that a real server had once. Live (`tests/live.rs`):
 //! sequences, written by hand and drawn from seeds, on both at once. The differences that both allow
-//! are in [`normal`].
+//! are in [`normal`] and, with a reason each, in [`allowed`].
 
+pub mod allowed;
 pub mod grammar;
 pub mod normal;
 pub mod plane;

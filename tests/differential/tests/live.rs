@@ -1,17 +1,31 @@
 //! Both clusters at once, where `SLUICE_CONTROLPLANE` names the binary of a real control plane.
 //!
-//! `SLUICE_DIFFERENTIAL_ONLY` picks sequences by a part of their name.
+//! `SLUICE_DIFFERENTIAL_ONLY` picks written sequences by a part of their name (`-` for none);
+//! `SLUICE_DIFFERENTIAL_SEEDS` says how many seeds are played (24), `SLUICE_DIFFERENTIAL_FROM` where
+//! they begin (0); `SLUICE_DIFFERENTIAL_SEED` plays a single one, `SLUICE_DIFFERENTIAL_KEEP=0,3,5`
+//! only these of its operations.
 
 use std::path::PathBuf;
 
+use differential::grammar::{operations, whole};
 use differential::plane::{BINARY, Plane};
-use differential::run::run;
+use differential::run::{Difference, run};
 use differential::sequences;
+use differential::shrink::shrink;
+use differential::step::Step;
 use futures::StreamExt;
+use kube::Client;
 
 fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
+
+fn number(name: &str) -> Option<u64> {
+    setting(&format!("SLUICE_DIFFERENTIAL_{name}")).and_then(|text| text.parse().ok())
+}
+
+/// How many sequences run at once.
+const AT_ONCE: usize = 12;
 
 #[test]
 fn both_clusters_answer_alike() {
@@ -22,36 +36,106 @@ fn both_clusters_answer_alike() {
     let plane =
         Plane::up(&PathBuf::from(binary)).expect("the control plane that is named comes up");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let failed = runtime.expect("a runtime").block_on(written(&plane));
+    let failed = runtime.expect("a runtime").block_on(async {
+        let client = plane.client().await;
+        let mut failed = match number("SEED") {
+            Some(_) => Vec::new(),
+            None => written(&client).await,
+        };
+        failed.extend(drawn(&client).await);
+        failed
+    });
     assert!(failed.is_empty(), "answered differently: {failed:?}");
 }
 
 /// The sequences written by hand; returns the names of those that were answered differently.
-async fn written(plane: &Plane) -> Vec<&'static str> {
-    let client = plane.client().await;
+async fn written(client: &Client) -> Vec<String> {
     let only = setting("SLUICE_DIFFERENTIAL_ONLY").unwrap_or_default();
     let chosen = sequences::all().into_iter().filter(|(name, _)| name.contains(&only));
-    let runs = chosen.enumerate().map(|(index, (name, steps))| {
-        let client = client.clone();
-        async move { (name, run(&client, &format!("w{index}"), &steps, true).await, steps) }
+    let runs = chosen.enumerate().map(|(index, (name, steps))| async move {
+        (name, run(client, &format!("w{index}"), &steps, true).await, steps)
     });
-    let mut runs = futures::stream::iter(runs).buffer_unordered(12);
+    let mut runs = futures::stream::iter(runs).buffer_unordered(AT_ONCE);
     let mut failed = Vec::new();
     while let Some((name, differences, steps)) = runs.next().await {
-        println!(
-            "{} {name}: {} steps",
-            if differences.is_empty() { "ok    " } else { "FAILED" },
-            steps.len()
-        );
-        for difference in &differences {
-            println!("  step {}: {}", difference.step, steps[difference.step]);
-            for line in &difference.lines {
-                println!("    {line}");
-            }
-        }
-        if !differences.is_empty() {
-            failed.push(name);
+        if differences.is_empty() {
+            println!("ok     {name}: {} steps", steps.len());
+        } else {
+            println!("FAILED {name}");
+            tell(&steps, &differences);
+            failed.push(name.to_owned());
         }
     }
     failed
+}
+
+/// The sequences drawn from seeds; a failing one is made short.
+async fn drawn(client: &Client) -> Vec<String> {
+    let from = number("FROM").unwrap_or(0);
+    let seeds = match number("SEED") {
+        Some(seed) => seed..seed + 1,
+        None => from..from + number("SEEDS").unwrap_or(24),
+    };
+    let runs = seeds.map(|seed| async move {
+        let length = operations(seed).len();
+        let all: Vec<usize> = match setting("SLUICE_DIFFERENTIAL_KEEP") {
+            Some(text) => text.split(',').map(|index| index.parse().expect("a number")).collect(),
+            None => (0..length).collect(),
+        };
+        let differences = play(client, seed, &all, 0).await.1;
+        (seed, all, differences)
+    });
+    let mut runs = futures::stream::iter(runs).buffer_unordered(AT_ONCE);
+    let mut failed = Vec::new();
+    while let Some((seed, all, differences)) = runs.next().await {
+        if differences.is_empty() {
+            println!("ok     seed {seed}: {} operations", all.len());
+            continue;
+        }
+        let mut attempt = 0;
+        let kept = shrink(all, 40, |kept| {
+            attempt += 1;
+            async move { !play(client, seed, &kept, attempt).await.1.is_empty() }
+        });
+        let kept = kept.await;
+        let (steps, again) = play(client, seed, &kept, 1_000).await;
+        let words: Vec<String> = kept.iter().map(usize::to_string).collect();
+        println!(
+            "FAILED seed {seed}; again: SLUICE_DIFFERENTIAL_SEED={seed} SLUICE_DIFFERENTIAL_KEEP={} \
+             cargo test -p differential --test live -- --nocapture",
+            words.join(",")
+        );
+        tell(&steps, if again.is_empty() { &differences } else { &again });
+        failed.push(format!("seed {seed}"));
+    }
+    failed
+}
+
+/// Plays some operations of a seed in a namespace of their own.
+async fn play(
+    client: &Client,
+    seed: u64,
+    kept: &[usize],
+    attempt: u32,
+) -> (Vec<Step>, Vec<Difference>) {
+    let all = operations(seed);
+    let chosen: Vec<_> = kept.iter().filter_map(|&index| all.get(index).cloned()).collect();
+    let steps = whole(seed, &chosen);
+    let differences = run(client, &format!("s{seed}-{attempt}"), &steps, false).await;
+    (steps, differences)
+}
+
+fn tell(steps: &[Step], differences: &[Difference]) {
+    for difference in differences {
+        println!("  step {}: {}", difference.step, steps[difference.step]);
+        for line in &difference.lines {
+            println!("    {line}");
+        }
+    }
+    if let [only] = differences
+        && only.step < 15
+    {
+        println!("  after");
+        steps[..only.step].iter().for_each(|step| println!("    {step}"));
+    }
 }

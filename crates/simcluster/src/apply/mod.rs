@@ -36,6 +36,10 @@ pub fn manager_name<'a>(field_manager: Option<&'a str>, user_agent: Option<&'a s
 pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
     let shape = Shape::of(kind);
     let mut owners = entries_before(live, new, writer);
+    if live.is_some() && owners.is_empty() {
+        // Once nobody is noted, nobody is until the first apply.
+        return entries::write(new, owners);
+    }
     let empty = json!({"metadata": {}});
     let mut changes = compare(shape, live.unwrap_or(&empty), new);
     strip(&mut changes.set, kind, writer.subresource);
@@ -178,6 +182,9 @@ pub fn apply(
     let empty = json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {}});
     let before = live.unwrap_or(&empty);
     let mut owners = live.map(entries::read).unwrap_or_default();
+    if let Some(live) = live.filter(|_| owners.is_empty()) {
+        owners.extend(unmanaged(kind, live, writer));
+    }
 
     let mut mine = Entry::new(writer, true);
     let mut wanted = field_set(shape, config);
@@ -191,7 +198,10 @@ pub fn apply(
         for owner in &mut owners {
             kept.absorb(owner.fields.set());
         }
+        // Metadata stays, whoever owns anything in it.
+        kept.children.entry("f:metadata".to_owned()).or_default().member = true;
         merge::remove(shape, &mut after, last.fields.set(), &kept);
+        drop_nulls(kind, &mut after);
     }
     let mut changes = compare(shape, before, &after);
     strip(&mut changes.set, kind, writer.subresource);
@@ -205,12 +215,9 @@ pub fn apply(
     for owner in &mut owners {
         release(owner, &changes);
     }
-    if let Some(last) = &mut last
-        && *last.fields.set() == wanted
-        && changes.set.is_empty()
-        && changes.removed.is_empty()
-    {
-        mine.time.clone_from(&last.time);
+    if live.is_some() && changes.set.is_empty() && changes.removed.is_empty() {
+        // A quirk of the real server: an apply that changes no field leaves no time either.
+        mine.time = last.as_ref().and_then(|last| last.time.clone());
     }
     mine.fields = Fields::Read(wanted);
     owners.push(mine);
@@ -219,6 +226,31 @@ pub fn apply(
         last_applied::note(&mut after, config);
     }
     Ok(after)
+}
+
+/// The owner of what was there before anybody was noted.
+fn unmanaged(kind: &Kind, live: &Value, writer: &Writer<'_>) -> Option<Entry> {
+    let mut found = compare(Shape::of(kind), &json!({"metadata": {}}), live).set;
+    strip(&mut found, kind, None);
+    let writer = Writer { manager: "before-first-apply", subresource: None, ..writer.clone() };
+    let fields = Fields::Read(found.clone());
+    (!found.is_empty()).then(|| Entry { fields, ..Entry::new(&writer, false) })
+}
+
+/// Types of the server's own know no null where a map was emptied; the rest of a custom object is
+/// kept as it is.
+fn drop_nulls(kind: &Kind, object: &mut Value) {
+    fn walk(value: &mut Value) {
+        if let Some(map) = value.as_object_mut() {
+            map.retain(|_, child| !child.is_null());
+            map.values_mut().for_each(walk);
+        }
+    }
+    if kind.custom.is_some() {
+        walk(&mut object["metadata"]);
+    } else {
+        walk(object);
+    }
 }
 
 fn refuse_conflicts(owners: &mut [Entry], set: &FieldSet) -> Result<(), ApiError> {

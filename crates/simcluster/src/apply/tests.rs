@@ -254,8 +254,9 @@ fn a_field_that_another_also_owns_survives_its_removal() {
     check(
         &three,
         &[
-            ("alice Apply", json!({"f:data": {"f:x": {}}})),
+            // Bob's changed nothing: without a time, it comes first.
             ("bob Apply", json!({"f:data": {"f:y": {}}})),
+            ("alice Apply", json!({"f:data": {"f:x": {}}})),
         ],
     );
 }

@@ -7,7 +7,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::kubelet::status::NODE_NOT_READY;
+use super::kubelet::status;
 use super::scheduler::{taints, toleration};
 use super::{Behaviour, Change, Step, View, Write, pod};
 use crate::object::{self, Key, NODES, Object, PODS};
@@ -20,6 +20,7 @@ const LOST_SINCE: &str = "simcluster.sluice.dev/lost-since";
 const GRACE: SignedDuration = SignedDuration::from_secs(50);
 /// How long Pods of a node that is gone are kept.
 const QUARANTINE: SignedDuration = SignedDuration::from_secs(40);
+const NODE_NOT_READY: &str = "NodeNotReady";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
@@ -88,7 +89,7 @@ fn node_step(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> Step 
             Step { writes: Vec::new(), wake: Some(since + GRACE) }
         }
         (true, Some(_)) => declare_lost(view, key, node, now),
-        (false, Some(_)) => welcome_back(key, node, now),
+        (false, Some(since)) => welcome_back(view, key, node, since, now),
     }
 }
 
@@ -106,7 +107,8 @@ fn declare_lost(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> St
         if !pod::is_ready(pod) {
             continue;
         }
-        pod::set_condition(&mut unready, "Ready", "False", NODE_NOT_READY, "", now);
+        // Nothing but the status: no reason, no message.
+        pod::set_condition(&mut unready, "Ready", "False", "", "", now);
         let pod_key = Key::of(PODS, pod);
         writes.push(update(&pod_key, Some("status"), unready));
         writes.push(event(&pod_key, "Warning", NODE_NOT_READY, "Node is not ready".to_owned()));
@@ -128,7 +130,13 @@ fn declare_lost(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> St
     Step { writes, wake: None }
 }
 
-fn welcome_back(key: &Key, node: &Object, now: Timestamp) -> Step {
+fn welcome_back(
+    view: &dyn View,
+    key: &Key,
+    node: &Object,
+    since: Timestamp,
+    now: Timestamp,
+) -> Step {
     let mut back = Value::clone(node);
     if let Some(annotations) = back["metadata"]["annotations"].as_object_mut() {
         annotations.remove(LOST_SINCE);
@@ -146,8 +154,33 @@ fn welcome_back(key: &Key, node: &Object, now: Timestamp) -> Step {
         writes.push(update(key, Some("status"), back));
         let said = format!("Node {} status is now: NodeReady", key.name);
         writes.push(event(key, "Normal", "NodeReady", said));
+        writes.extend(heal(view, key, since, now));
     }
     Step { writes, wake: None }
+}
+
+/// What the kubelet of a node that is back says of the Pods that were marked meanwhile. Marks carry
+/// no reason: they are told from other people's by their time.
+fn heal(view: &dyn View, key: &Key, since: Timestamp, now: Timestamp) -> Vec<Write> {
+    let marked = |pod: &&Object| {
+        pod["spec"]["nodeName"] == *key.name
+            && pod::is_true(pod, "ContainersReady")
+            && pod::condition(pod, "Ready").is_some_and(|ready| {
+                let declared = pod::time(&ready["lastTransitionTime"]);
+                ready["status"] == "False"
+                    && ready["reason"].is_null()
+                    && declared.is_some_and(|at| at >= since)
+            })
+    };
+    view.list(&PODS, None)
+        .filter(marked)
+        .map(|pod| {
+            let mut healed = Value::clone(pod);
+            pod::set_condition(&mut healed, "Ready", "True", "", "", now);
+            status::set_ready(&mut healed, true, now);
+            update(&Key::of(PODS, pod), Some("status"), healed)
+        })
+        .collect()
 }
 
 /// Evicts a Pod from a tainted node when its toleration ends.

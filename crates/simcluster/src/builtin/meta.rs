@@ -8,6 +8,8 @@ use crate::kind::Kind;
 use crate::object;
 
 const ANNOTATION_LIMIT: usize = 256 * 1024;
+/// Those that need no domain before them.
+const STANDARD_FINALIZERS: &[&str] = &["kubernetes", "orphan", "foregroundDeletion"];
 
 /// The rule for names of a kind.
 fn bad_name(kind: &Kind, name: &str) -> Option<String> {
@@ -103,9 +105,14 @@ fn common(object: &Value, out: &mut Causes) {
             ),
         );
     }
-    for finalizer in list(metadata, "finalizers") {
+    for (index, finalizer) in list(metadata, "finalizers").iter().enumerate() {
         let name = finalizer.as_str().unwrap_or_default();
-        out.named("metadata.finalizers", name, names::bad_label_key(name));
+        let bad = names::bad_label_key(name);
+        if bad.is_none() && !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            out.invalid(format!("metadata.finalizers[{index}]"), finalizer, why);
+        }
+        out.named("metadata.finalizers", name, bad);
     }
 }
 

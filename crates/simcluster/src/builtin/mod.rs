@@ -41,6 +41,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => {
             plain::default_webhooks(object, true);
         }
+        ("coordination.k8s.io", "Lease") => plain::drop_gated(object),
         (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::default_binding(object),
         _ => {}
     }

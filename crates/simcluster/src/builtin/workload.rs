@@ -14,9 +14,13 @@ pub(super) fn default_statefulset(object: &mut Value) {
     let spec = &mut object["spec"];
     set(spec, "podManagementPolicy", "OrderedReady");
     set(spec, "updateStrategy", Map::new());
-    set(&mut spec["updateStrategy"], "type", "RollingUpdate");
-    if spec["updateStrategy"]["type"] == "RollingUpdate" {
+    if spec["updateStrategy"]["type"].as_str().is_none_or(str::is_empty) {
         set(&mut spec["updateStrategy"], "rollingUpdate", Map::new());
+        spec["updateStrategy"]["type"] = "RollingUpdate".into();
+    }
+    // One that names the type and nothing more gets no partition.
+    let strategy = &spec["updateStrategy"];
+    if strategy["type"] == "RollingUpdate" && strategy["rollingUpdate"].is_object() {
         let rolling = &mut spec["updateStrategy"]["rollingUpdate"];
         set(rolling, "partition", 0);
         // The gate is off in 1.36: the field is dropped without a word.

@@ -13,7 +13,7 @@ mod validate;
 
 pub use accept::{check, default_definition};
 pub use defaults::apply_defaults;
-pub use prune::prune;
+pub use prune::{drop_nulls, prune};
 
 /// What is wrong with a custom object; `old` is given on updates, for transition rules and because
 /// what did not change is not held against it.

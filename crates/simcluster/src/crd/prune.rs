@@ -28,6 +28,25 @@ fn walk(schema: &Value, value: &mut Value, at: At<'_>, dropped: &mut Vec<String>
     }
 }
 
+/// Drops nulls, in place, where a field takes none and has no default: as if it were not there.
+pub fn drop_nulls(schema: &Value, object: &mut Value) {
+    match object {
+        Value::Object(map) => map.retain(|key, value| {
+            let child = match schema["properties"].get(key) {
+                Some(child) => child,
+                None => &schema["additionalProperties"],
+            };
+            if !child.is_object() {
+                return true;
+            }
+            drop_nulls(child, value);
+            !value.is_null() || child["nullable"] == true || child.get("default").is_some()
+        }),
+        Value::Array(list) => list.iter_mut().for_each(|item| drop_nulls(&schema["items"], item)),
+        _ => {}
+    }
+}
+
 fn prune_map(
     schema: &Value,
     map: &mut Map<String, Value>,

@@ -83,7 +83,7 @@ impl Node {
                     (path, "") => path.to_owned(),
                     (path, field) => join(path, field),
                 };
-                cause(error.reason.as_deref(), &error.message, field)
+                cause(error.reason.as_deref(), value, &error.message, field)
             }));
         }
         match value {
@@ -137,7 +137,7 @@ impl Node {
     }
 }
 
-fn cause(reason: Option<&str>, message: &str, field: String) -> Cause {
+fn cause(reason: Option<&str>, value: &Value, message: &str, field: String) -> Cause {
     let reason = reason.unwrap_or("FieldValueInvalid");
     let head = match reason {
         "FieldValueForbidden" => "Forbidden",
@@ -145,7 +145,10 @@ fn cause(reason: Option<&str>, message: &str, field: String) -> Cause {
         "FieldValueDuplicate" => "Duplicate value",
         _ => "Invalid value",
     };
-    Cause::new(reason, format!("{head}: {message}"), field)
+    // Only a plain value is shown.
+    let shown = head == "Invalid value" && !value.is_object() && !value.is_array();
+    let value = if shown { format!("{value}: ") } else { String::new() };
+    Cause::new(reason, format!("{head}: {value}{message}"), field)
 }
 
 fn without_rules_below(schema: &Value, keep: bool) -> Value {

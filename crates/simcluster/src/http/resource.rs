@@ -221,7 +221,7 @@ impl Call<'_> {
             .skin
             .server
             .submit(&options, self.now(), |inner| {
-                inner.prepare_update(&self.kind, &key, part, object.clone())
+                inner.prepare_update(&self.kind, &key, part, object.clone(), self.now())
             })
             .await?;
         outcome.warnings.splice(0..0, warnings);

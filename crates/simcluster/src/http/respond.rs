@@ -87,7 +87,8 @@ pub(crate) fn list(
 ) -> Response {
     let items: Vec<Object> = page.items.iter().map(|item| convert::served(kind, item)).collect();
     let mut metadata = json!({"resourceVersion": page.revision.to_string()});
-    if !page.continue_.is_empty() {
+    // Lists of custom objects name the field always.
+    if !page.continue_.is_empty() || kind.custom.is_some() {
         metadata["continue"] = json!(page.continue_);
     }
     if let Some(remaining) = page.remaining {

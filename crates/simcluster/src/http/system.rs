@@ -47,9 +47,12 @@ impl Skin {
         })
     }
 
-    /// `/openapi/v3` and its documents; v2 is protobuf by now and not served.
+    /// `/openapi/v3` and its documents; of v2 one that says nothing.
     fn openapi(&self, path: &str) -> Option<Response> {
         let kinds: Vec<_> = self.server.lock().registry.iter().cloned().collect();
+        if path == "v2" {
+            return Some(openapi_v2());
+        }
         let mut parts = path.split('/');
         if parts.next() != Some("v3") {
             return None;
@@ -66,6 +69,20 @@ impl Skin {
         };
         document.map(|document| respond::json(200, &document))
     }
+}
+
+/// `kubectl` reads v2 for a kind that v3 does not have, such as that of a definition that is not
+/// installed yet. With an answer it goes on and says so; without one it speaks of validation.
+fn openapi_v2() -> Response {
+    let mut response = text(200, String::new());
+    *response.body_mut() = openapi::EMPTY_V2.into();
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static(
+            "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+        ),
+    );
+    response
 }
 
 fn aggregated(body: &serde_json::Value) -> Response {

@@ -16,6 +16,10 @@ mod custom;
 mod paths;
 mod schemas;
 
+/// The body of `/openapi/v2`, in protobuf: the version of OpenAPI (field 1), title and version of the
+/// API (fields 1 and 2 of field 2), and neither paths nor definitions.
+pub const EMPTY_V2: &[u8] = b"\x0a\x032.0\x12\x12\x0a\x0aKubernetes\x12\x041.36";
+
 /// The body of `/openapi/v3`.
 pub fn index(kinds: &[Arc<Kind>]) -> Value {
     let mut paths = Map::new();

@@ -83,3 +83,25 @@ fn lists_say_how_they_merge() {
     assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
     assert_eq!(containers["x-kubernetes-list-map-keys"], json!(["name"]));
 }
+
+#[test]
+fn the_document_of_v2_is_whole_protobuf() {
+    /// Fields of a message that has none but strings and messages, as number and bytes.
+    fn fields(mut rest: &[u8]) -> Vec<(u8, &[u8])> {
+        let mut found = Vec::new();
+        while let [key, length, tail @ ..] = rest {
+            assert_eq!(key & 7, 2, "a field with a length");
+            let (value, tail) = tail.split_at(usize::from(*length));
+            found.push((key >> 3, value));
+            rest = tail;
+        }
+        assert!(rest.is_empty(), "{rest:?}");
+        found
+    }
+    let document = fields(EMPTY_V2);
+    assert_eq!(document[0], (1, b"2.0".as_slice()));
+    assert_eq!(document[1].0, 2);
+    let info = fields(document[1].1);
+    assert_eq!(info, [(1, b"Kubernetes".as_slice()), (2, b"1.36".as_slice())]);
+    assert_eq!(document.len(), 2);
+}

@@ -53,6 +53,10 @@ impl Inner {
                 kind.plural.as_str(),
                 "pods" | "services" | "serviceaccounts" | "persistentvolumeclaims"
             );
+            if kind.plural == "pods" {
+                mark(kind, &before, &mut after, grace, now);
+                return Ok(Deleted::Object(Arc::new(after)));
+            }
             return Ok(if shown { Deleted::Object(before) } else { Deleted::Gone(before) });
         }
         if !mark(kind, &before, &mut after, grace, now) || options.dry_run {

@@ -39,7 +39,7 @@ impl Inner {
             return Ok(());
         };
         let kind = self.kind_of(&PODS)?;
-        let mut attempt = self.prepare_update(&kind, key, Part::Status, marked)?;
+        let mut attempt = self.prepare_update(&kind, key, Part::Status, marked, now)?;
         // This write goes past the field managers in the real server too.
         attempt.tracked = true;
         self.settle(&mut attempt, &writer, now)?;

@@ -1,8 +1,8 @@
 //! What a request asks for beside its object: the query parameters and `DeleteOptions`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::error::ApiError;
+use crate::error::{ApiError, Cause};
 
 /// What to do with fields that the kind does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -119,6 +119,20 @@ impl DeleteOptions {
             propagation: text(&body["propagationPolicy"]),
             dry_run: body["dryRun"].as_array().is_some_and(|all| !all.is_empty()),
         };
+        if let Some(policy) = &out.propagation {
+            if body["orphanDependents"].is_boolean() {
+                let why = "orphanDependents and deletionPropagation cannot be both set";
+                let message = format!("Invalid value: \"{policy}\": {why}");
+                return Err(refused("FieldValueInvalid", message));
+            }
+            if !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan") {
+                let message = format!(
+                    "Unsupported value: \"{policy}\": supported values: \"Foreground\", \
+                     \"Background\", \"Orphan\", \"nil\""
+                );
+                return Err(refused("FieldValueNotSupported", message));
+            }
+        }
         if body["orphanDependents"].as_bool() == Some(true) {
             out.propagation = Some("Orphan".to_owned());
         }
@@ -134,4 +148,11 @@ impl DeleteOptions {
         }
         Ok(out)
     }
+}
+
+fn refused(reason: &str, message: String) -> ApiError {
+    let text = format!("DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: {message}");
+    ApiError::new(422, "Invalid", text)
+        .with_details(json!({"group": "meta.k8s.io", "kind": "DeleteOptions"}))
+        .with_causes(vec![Cause::new(reason, message, "propagationPolicy")])
 }

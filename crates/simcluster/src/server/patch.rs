@@ -58,11 +58,37 @@ pub fn patched(
     body: &Value,
 ) -> Result<Value, ApiError> {
     match type_ {
+        PatchType::Json if !body.is_array() => Err(undecodable(body, "[]handlers.jsonPatchOp")),
+        PatchType::Merge if !body.is_object() => Err(undecodable(body, "map[string]interface {}")),
         PatchType::Json => patch::json::apply(current, body),
         PatchType::Merge => Ok(patch::merge::apply(current, body)),
         PatchType::Strategic => patch::strategic::apply(kind, current, body),
         PatchType::Apply => Err(ApiError::internal("an apply is no plain patch")),
     }
+}
+
+/// What a built-in type does not write when it is empty.
+fn without_empty(kind: &Kind, merged: &mut Value) -> Result<(), ApiError> {
+    if kind.custom.is_some() {
+        return Ok(());
+    }
+    let unreadable = |error: crate::types::DecodeError| ApiError::internal(error.to_string());
+    crate::conform::decode(kind, merged).map(drop).map_err(unreadable)
+}
+
+/// 400: a patch that is not of the shape of its type.
+fn undecodable(body: &Value, go_type: &str) -> ApiError {
+    let found = match body {
+        Value::Object(_) => "object",
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "bool",
+        Value::Null => "null",
+    };
+    ApiError::bad_request(format!(
+        "error decoding patch: json: cannot unmarshal {found} into Go value of type {go_type}"
+    ))
 }
 
 impl Inner {
@@ -100,7 +126,7 @@ impl Inner {
         let mut after = patched(kind, type_, &current, body)?;
         let shown = (type_ == PatchType::Strategic).then_some(body);
         let warnings = decode::read_patched(kind, &mut after, shown, options)?;
-        let mut attempt = self.prepare_update(kind, key, part, after)?;
+        let mut attempt = self.prepare_update(kind, key, part, after, now)?;
         attempt.warnings = warnings;
         Ok(attempt)
     }
@@ -142,7 +168,18 @@ impl Inner {
         if body["metadata"].get("managedFields").is_some_and(|fields| !fields.is_null()) {
             return Err(ApiError::bad_request("metadata.managedFields must be nil"));
         }
+        if body["apiVersion"].as_str().unwrap_or_default().is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "invalid object type: /, Kind={}",
+                body["kind"].as_str().unwrap_or_default()
+            )));
+        }
+        let sent = body.clone();
         let warnings = decode::read(kind, &mut body, options)?;
+        if kind.custom.is_none() {
+            // Decoding drops what is empty; who applies an empty map owns it all the same.
+            body = sent;
+        }
         meta::place(kind, &mut body, &key.namespace)?;
         body["metadata"]["name"] = json!(key.name);
         let before = self.store.find(&key.collection, &key.namespace, &key.name).cloned();
@@ -156,15 +193,25 @@ impl Inner {
             if part != Part::Main {
                 return Err(ApiError::not_found(kind, &key.name));
             }
-            let merged = crate::apply::apply(kind, None, &body, &writer, options.force)?;
+            let uid = object::uid(&body);
+            if !uid.is_empty() {
+                let why = format!(
+                    "uid mismatch: the provided object specified uid {uid}, and no existing object \
+                     was found"
+                );
+                return Err(ApiError::conflict(kind, &key.name, &why));
+            }
+            let mut merged = crate::apply::apply(kind, None, &body, &writer, options.force)?;
+            without_empty(kind, &mut merged)?;
             let mut attempt = self.prepare_create(kind, &key.namespace, merged, options, now)?;
             attempt.tracked = true;
             attempt.warnings = warnings;
             return Ok(attempt);
         };
         let shown = super::convert::served(kind, &before);
-        let merged = crate::apply::apply(kind, Some(&shown), &body, &writer, options.force)?;
-        let mut attempt = self.prepare_update(kind, key, part, merged)?;
+        let mut merged = crate::apply::apply(kind, Some(&shown), &body, &writer, options.force)?;
+        without_empty(kind, &mut merged)?;
+        let mut attempt = self.prepare_update(kind, key, part, merged, now)?;
         attempt.tracked = true;
         attempt.warnings = warnings;
         Ok(attempt)

@@ -186,7 +186,26 @@ impl Inner {
     /// The revision at which a list is read; refuses the future and a past that is gone.
     pub fn revision_for(&self, kind: &Kind, query: &ListQuery) -> Result<u64, ApiError> {
         let current = self.store.revision();
-        let Some(wanted) = query.version()? else {
+        let refused = |message: &str| {
+            let text =
+                format!("ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: {message}");
+            let cause = Cause::new("FieldValueForbidden", message, "resourceVersionMatch");
+            ApiError::new(422, "Invalid", text)
+                .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
+                .with_causes(vec![cause])
+        };
+        if !query.match_.is_empty() && query.resource_version.is_empty() {
+            let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+            return Err(refused(&format!("Forbidden: {why}")));
+        }
+        if query.match_ == "Exact" && query.resource_version == "0" {
+            let why = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+            return Err(refused(&format!("Forbidden: {why}")));
+        }
+        let version = query.version().map_err(|error| {
+            ApiError::bad_request(format!("invalid resource version: {}", error.message))
+        });
+        let Some(wanted) = version? else {
             return Ok(current);
         };
         if wanted > current {

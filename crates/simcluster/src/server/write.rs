@@ -77,7 +77,7 @@ impl Inner {
         options: &WriteOptions,
         now: Timestamp,
     ) -> Result<Outcome, ApiError> {
-        let mut attempt = self.prepare_update(kind, key, part, object)?;
+        let mut attempt = self.prepare_update(kind, key, part, object, now)?;
         self.settle(&mut attempt, options, now)?;
         self.store(attempt, options)
     }
@@ -165,6 +165,7 @@ impl Inner {
         key: &Key,
         part: Part,
         mut object: Value,
+        now: Timestamp,
     ) -> Result<Attempt, ApiError> {
         meta::place(kind, &mut object, &key.namespace)?;
         let given = object::name(&object);
@@ -181,12 +182,25 @@ impl Inner {
             )));
         }
         let Some(before) = self.store.find(&key.collection, &key.namespace, &key.name) else {
+            if kind.group == "coordination.k8s.io" && part == Part::Main {
+                // A PUT of a Lease may make it.
+                return self.prepare_create(
+                    kind,
+                    &key.namespace,
+                    object,
+                    &WriteOptions::default(),
+                    now,
+                );
+            }
             return Err(ApiError::not_found(kind, &key.name));
         };
         if object::resource_version(&object).is_empty() && !takes_unconditional_updates(kind) {
             let message = "Invalid value: 0: must be specified for an update";
             let cause = Cause::new("FieldValueInvalid", message, "metadata.resourceVersion");
-            return Err(ApiError::invalid(kind, &key.name, vec![cause]));
+            // Said of the resource, not of the kind.
+            let mut named = Kind::clone(kind);
+            named.kind.clone_from(&kind.plural);
+            return Err(ApiError::invalid(&named, &key.name, vec![cause]));
         }
         check_same(kind, key, before, &object)?;
         object["apiVersion"] = json!(kind.api_version());
@@ -270,8 +284,12 @@ impl Inner {
         let after = convert::stored(&kind, after);
         let current = self.store.find(&key.collection, &key.namespace, &key.name);
         let Some(before) = before else {
-            if current.is_some() {
-                return Err(ApiError::already_exists(&kind, &key.name));
+            if let Some(current) = current {
+                let mut error = ApiError::already_exists(&kind, &key.name);
+                if object::is_terminating(current) {
+                    error.message = format!("object is being deleted: {}", error.message);
+                }
+                return Err(error);
             }
             let object = if options.dry_run { Arc::new(after) } else { self.put(key, after) };
             return Ok(Outcome { object, created: true, warnings });

@@ -66,6 +66,7 @@ fn refused() -> Vec<Step> {
         budget("words", "web", json!({"minAvailable": "some"})),
         budget("policy", "web", json!({"minAvailable": 1, "unhealthyPodEvictionPolicy": "Maybe"})),
         budget("good", "web", json!({"minAvailable": 1})),
+        Step::Rest,
         merge(
             format!("{BUDGETS}/good"),
             json!({"spec": {"minAvailable": null, "maxUnavailable": 2}}),
@@ -82,6 +83,7 @@ fn refused() -> Vec<Step> {
 fn counts() -> Vec<Step> {
     let mut out = vec![post(SETS, web(4, json!({"type": "OnDelete"}))), Step::Rest];
     out.push(budget("one", "web", json!({"minAvailable": "50%"})));
+    out.push(Step::Rest);
     for spec in [
         json!({"minAvailable": null, "maxUnavailable": "30%"}),
         json!({"maxUnavailable": "0%"}),

@@ -6,6 +6,8 @@ mod lease;
 mod objects;
 mod rollout;
 
+pub(crate) use self::custom::{WIDGETS, definition, widget};
+
 use serde_json::{Value, json};
 
 use crate::step::{Step, post};

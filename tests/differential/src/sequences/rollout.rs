@@ -175,6 +175,7 @@ fn refused() -> Vec<Step> {
         strategic(WEB, image("")),
         merge(WEB, json!({"spec": {"replicas": "two"}})),
         put(WEB, web(2, rolling(0))),
+        Step::Rest,
         apply(WEB, "one", false, web(1, rolling(0))),
         apply(
             WEB,
@@ -185,12 +186,14 @@ fn refused() -> Vec<Step> {
                 "spec": {"replicas": 2, "template": {"metadata": {"annotations": quick()}}},
             }),
         ),
-        merge(format!("{WEB}/status"), json!({"status": {"replicas": 9}})),
+        Step::Rest,
+        get(WEB),
         merge(format!("{PODS}/web-0"), json!({"spec": {"hostname": "x"}})),
         strategic(
             format!("{PODS}/web-0"),
             json!({"spec": {"containers": [{"name": "main", "image": "app:v9"}]}}),
         ),
+        Step::Rest,
         merge(format!("{PODS}/web-0"), json!({"metadata": {"labels": {"app": "stray"}}})),
         Step::Rest,
         get(format!("{PODS}?labelSelector=app%3Dstray")),

@@ -237,10 +237,8 @@ impl Look<'_> {
             return self.crash(restarts);
         }
         if ready {
-            // Gates may have opened or closed, and a lost node may be back.
-            let lost = pod::condition(self.pod, "Ready")
-                .is_some_and(|ready| ready["reason"] == status::NODE_NOT_READY);
-            if lost || self.pod["spec"]["readinessGates"].is_array() {
+            // Gates may have opened or closed.
+            if self.pod["spec"]["readinessGates"].is_array() {
                 self.write(|object, now| status::set_ready(object, true, now));
             }
             return self.next_of_run(true);
@@ -285,7 +283,8 @@ impl Look<'_> {
         let wait = back_off(restarts);
         let name = self.names().into_iter().next().unwrap_or_default();
         let who = format!("{}_{}({})", self.key.name, self.key.namespace, object::uid(self.pod));
-        let message = format!("back-off {wait:#} restarting failed container={name} pod={who}");
+        let message =
+            format!("back-off {} restarting failed container={name} pod={who}", go_span(wait));
         self.write(|object, now| {
             object["status"]["phase"] = "Running".into();
             let waiting = Containers::Waiting("CrashLoopBackOff", message);
@@ -355,6 +354,14 @@ fn address(pod: &Value) -> String {
     let [_, a, b, c] = version.to_be_bytes();
     // The lower half of 10/8 is for nodes.
     format!("10.{}.{b}.{c}", a | 128)
+}
+
+/// Whole seconds as Go writes them: `10s`, `1m20s`.
+fn go_span(span: SignedDuration) -> String {
+    match (span.as_secs() / 60, span.as_secs() % 60) {
+        (0, seconds) => format!("{seconds}s"),
+        (minutes, seconds) => format!("{minutes}m{seconds}s"),
+    }
 }
 
 #[cfg(test)]

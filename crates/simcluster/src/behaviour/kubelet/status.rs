@@ -7,8 +7,6 @@ use crate::behaviour::pod;
 
 /// What our own "not ready" says, so that one set by somebody else can be told from it.
 pub const NOT_READY: &str = "ContainersNotReady";
-/// What the node lifecycle controller writes when a node is lost; healed when it comes back.
-pub const NODE_NOT_READY: &str = "NodeNotReady";
 const GATES_NOT_READY: &str = "ReadinessGatesNotReady";
 
 /// The state that the containers are in, all alike.
@@ -54,7 +52,7 @@ fn container(
     if let Some(died) = died {
         restarts += 1;
         last = json!({"terminated": {
-            "exitCode": 1, "reason": "Error", "finishedAt": pod::stamp(died),
+            "exitCode": 1, "reason": "Error", "startedAt": null, "finishedAt": pod::stamp(died),
         }});
     }
     let running = matches!(state, Containers::Running(_));
@@ -68,7 +66,7 @@ fn container(
         Containers::Running(since) => json!({"running": {"startedAt": pod::stamp(*since)}}),
         Containers::Ended(code, at) => json!({"terminated": {
             "exitCode": code, "reason": if *code == 0 { "Completed" } else { "Error" },
-            "finishedAt": pod::stamp(*at),
+            "startedAt": null, "finishedAt": pod::stamp(*at),
         }}),
     };
     let id = match (running, old) {
@@ -99,7 +97,7 @@ pub fn set_ready(object: &mut Value, containers_ready: bool, now: Timestamp) {
     }
     pod::set_condition(object, "ContainersReady", "True", "", "", now);
     let foreign = pod::condition(object, "Ready").is_some_and(|ready| {
-        let ours = [NOT_READY, GATES_NOT_READY, NODE_NOT_READY].map(Value::from);
+        let ours = [NOT_READY, GATES_NOT_READY].map(Value::from);
         ready["status"] == "False" && !ours.contains(&ready["reason"])
     });
     if foreign {
@@ -154,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn a_ready_condition_of_our_own_or_of_a_lost_node_follows_the_containers() {
-        for reason in [NOT_READY, NODE_NOT_READY] {
+    fn a_ready_condition_of_our_own_follows_the_containers() {
+        for reason in [NOT_READY, GATES_NOT_READY] {
             let mut object = json!({"status": {"conditions": [
                 {"type": "Ready", "status": "False", "reason": reason},
             ]}});

@@ -152,6 +152,7 @@ impl<'a> Look<'a> {
             .find(|revision| object::name(revision) == named)
             .map_or(&update_object, |revision| revision);
 
+        self.release();
         let pods = self.pods();
         let (current_name, update_name) =
             (object::name(current).to_owned(), object::name(&update_object).to_owned());
@@ -212,10 +213,41 @@ impl<'a> Look<'a> {
         history
     }
 
+    fn selects(&self, pod: &Value) -> bool {
+        select::selects(&self.set["spec"]["selector"], &pod["metadata"]["labels"])
+    }
+
+    /// Lets go of Pods whose labels the selector no longer selects.
+    fn release(&mut self) {
+        let strays: Vec<Object> = self
+            .view
+            .controlled_by(&PODS, object::uid(self.set))
+            .filter(|pod| !self.selects(pod) && !object::is_terminating(pod))
+            .cloned()
+            .collect();
+        for stray in strays {
+            let key = Key::of(PODS, &stray);
+            let mut object = Value::clone(&stray);
+            if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
+                owners.retain(|owner| owner["uid"] != *object::uid(self.set));
+                if owners.is_empty() {
+                    object["metadata"]["ownerReferences"].take();
+                }
+            }
+            if object["metadata"]["ownerReferences"].is_null()
+                && let Some(metadata) = object["metadata"].as_object_mut()
+            {
+                metadata.remove("ownerReferences");
+            }
+            self.writes.push(Write::Update { key, subresource: None, object });
+        }
+    }
+
     fn pods(&self) -> BTreeMap<i64, Seen> {
         let set_name = object::name(self.set);
         self.view
             .controlled_by(&PODS, object::uid(self.set))
+            .filter(|pod| self.selects(pod))
             .filter_map(|pod| {
                 let ordinal = replica::ordinal(set_name, object::name(pod))?;
                 let ready = pod::is_running_and_ready(pod);
