@@ -441,3 +441,9 @@ fn a_number_beyond_32_bits_is_refused_as_the_api_server_does() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("must be from 0 to 2147483647"), "{found:?}");
 }
+
+#[test]
+fn a_digit_too_many_in_replicas_is_refused() {
+    let words = errors(&with("/spec/statefulset/spec/replicas", json!(1_000_000))).join("\n");
+    assert!(words.contains("spec.replicas") && words.contains("100000"), "{words}");
+}

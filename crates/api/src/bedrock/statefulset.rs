@@ -65,7 +65,7 @@ fn spec() -> Value {
         "Spec of the StatefulSet.",
         &["selector", "template"],
         [
-            ("replicas", count("Number of Pods; absent leaves it to an autoscaler.")),
+            ("replicas", replicas()),
             ("selector", label_selector("Selects the Pods; must match the template's labels.")),
             ("serviceName", text("Headless Service that names the Pods.", 253)),
             (
@@ -356,6 +356,14 @@ fn object<'a>(
 
 fn text(description: &str, longest: u32) -> Value {
     json!({"type": "string", "maxLength": longest, "description": description})
+}
+
+/// Every Pod has a place in the account of a rollout: a digit too many must not fill the memory of
+/// the operator that serves all others.
+fn replicas() -> Value {
+    let mut replicas = count("Number of Pods; absent leaves it to an autoscaler.");
+    replicas["maximum"] = json!(100_000);
+    replicas
 }
 
 fn count(description: &str) -> Value {
