@@ -444,6 +444,6 @@ fn a_number_beyond_32_bits_is_refused_as_the_api_server_does() {
 
 #[test]
 fn a_digit_too_many_in_replicas_is_refused() {
-    let words = errors(&with("/spec/statefulset/spec/replicas", json!(1_000_000))).join("\n");
+    let words = errors(&with("statefulset/spec/replicas", json!(1_000_000))).join("\n");
     assert!(words.contains("spec.replicas") && words.contains("100000"), "{words}");
 }
