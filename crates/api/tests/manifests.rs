@@ -437,7 +437,7 @@ fn two_entries_of_one_name_are_refused_where_an_apply_merges_by_it() {
 
 #[test]
 fn a_number_beyond_32_bits_is_refused_as_the_api_server_does() {
-    let found = errors(&with(&format!("{SPEC}/replicas"), json!(99_999_999_999_u64)));
+    let found = errors(&with(&format!("{SPEC}/minReadySeconds"), json!(99_999_999_999_u64)));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("must be from 0 to 2147483647"), "{found:?}");
 }
