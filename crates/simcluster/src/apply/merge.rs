@@ -23,6 +23,8 @@ pub(super) fn merge(shape: Shape<'_>, live: &Value, config: &Value) -> Value {
         (Value::Array(live), Value::Array(config)) if shape.list() != ListKind::Atomic => {
             Value::Array(merge_lists(shape, live, config))
         }
+        // No map or list is an empty one, which takes nothing away.
+        (Value::Object(_) | Value::Array(_), Value::Null) if !shape.is_atomic() => live.clone(),
         _ => config.clone(),
     }
 }

@@ -44,6 +44,10 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     let mut changes = compare(shape, live.unwrap_or(&empty), new);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
+    if writer.subresource == Some("scale") && new["spec"]["replicas"] == 0 {
+        // A quirk of the real server: a Scale of zero leaves the number out, and nobody owns it.
+        changes.removed.absorb(&std::mem::take(&mut changes.set));
+    }
     for owner in &mut owners {
         release(owner, &changes);
     }

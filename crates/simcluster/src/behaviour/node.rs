@@ -356,6 +356,8 @@ mod tests {
         assert_eq!(pod::condition(node, "Ready").unwrap()["status"], "Unknown");
         assert_eq!(node["spec"]["taints"].as_array().unwrap().len(), 2);
         assert!(!pod::is_ready(lab.pod()));
+        // The mark of the real controller says nothing more.
+        assert!(pod::condition(lab.pod(), "Ready").unwrap().get("reason").is_none());
         assert!(lab.step(&node_key(), 60).writes.is_empty());
     }
 

@@ -41,9 +41,15 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => {
             plain::default_webhooks(object, true);
         }
-        ("coordination.k8s.io", "Lease") => plain::drop_gated(object),
         (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::default_binding(object),
         _ => {}
+    }
+}
+
+/// Takes out fields behind gates that are off, after their owners are noted.
+pub fn drop_gated(kind: &Kind, object: &mut Value) {
+    if kind.kind == "Lease" && kind.custom.is_none() {
+        plain::drop_gated(object);
     }
 }
 

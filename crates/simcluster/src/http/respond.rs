@@ -88,7 +88,7 @@ pub(crate) fn list(
     let items: Vec<Object> = page.items.iter().map(|item| convert::served(kind, item)).collect();
     let mut metadata = json!({"resourceVersion": page.revision.to_string()});
     // Lists of custom objects name the field always.
-    if !page.continue_.is_empty() || kind.custom.is_some() {
+    if !page.continue_.is_empty() || (kind.custom.is_some() && form == Form::Json) {
         metadata["continue"] = json!(page.continue_);
     }
     if let Some(remaining) = page.remaining {

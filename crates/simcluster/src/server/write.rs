@@ -267,6 +267,7 @@ impl Inner {
             };
             apply::track(&kind, before.as_deref(), after, &writer);
         }
+        builtin::drop_gated(&kind, after);
         if let Some(before) = &before {
             apply::keep_times(before, after);
         }

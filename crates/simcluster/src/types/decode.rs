@@ -264,6 +264,15 @@ fn read_time(value: &Value, layout: &str) -> Result<(), DecodeError> {
         )));
     };
     if text.parse::<jiff::Timestamp>().is_ok() {
+        // A MicroTime has six digits after the point, no fewer and no more.
+        let zone = text.find(['Z', '+']).or_else(|| text.rfind('-')).unwrap_or(text.len());
+        let fraction = text[..zone].split_once('.').map_or(0, |(_, digits)| digits.len());
+        if layout.contains(".000000") && fraction != 6 {
+            let rest = &text[text.find('.').unwrap_or(zone)..];
+            return Err(DecodeError(format!(
+                "parsing time \"{text}\" as \"{layout}\": cannot parse \"{rest}\" as \".000000\""
+            )));
+        }
         return Ok(());
     }
     Err(DecodeError(format!(

@@ -71,10 +71,12 @@ fn refused() -> Vec<Step> {
             format!("{BUDGETS}/good"),
             json!({"spec": {"minAvailable": null, "maxUnavailable": 2}}),
         ),
+        Step::Rest,
         merge(
             format!("{BUDGETS}/good"),
             json!({"spec": {"selector": {"matchLabels": {"app": "x"}}}}),
         ),
+        Step::Rest,
         merge(format!("{BUDGETS}/good"), json!({"status": {"disruptionsAllowed": 7}})),
         Step::Rest,
     ]
