@@ -62,11 +62,14 @@ impl Witness {
         let task = tokio::spawn(async move {
             let mut version = String::new();
             loop {
-                // A break is expected; what is missed by a list is found by comparing.
+                // A break is expected, and misses nothing: the watch goes on from where it was. Only
+                // a server that no longer knows that place makes a list needed.
                 if version.is_empty() {
                     version = list(&env, &path, &pages).await.unwrap_or_default();
-                }
-                if !version.is_empty() && follow(&env, &path, &mut version, &pages).await.is_err() {
+                } else if let Err(kube::Error::Api(status)) =
+                    follow(&env, &path, &mut version, &pages).await
+                    && status.code == 410
+                {
                     version.clear();
                 }
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -80,8 +83,6 @@ impl Witness {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
-
-type Broken = Box<dyn std::error::Error + Send + Sync>;
 
 async fn list(env: &Env, path: &str, pages: &Mutex<Vec<Note>>) -> Option<String> {
     let list = env.send("GET", path, "application/json", &Value::Null).await.ok()?;
@@ -97,7 +98,9 @@ async fn list(env: &Env, path: &str, pages: &Mutex<Vec<Note>>) -> Option<String>
         .collect();
     let at = version.parse().unwrap_or(0);
     let missed = missed.into_values().filter(|note| !note.gone);
-    let missed: Vec<Note> = missed.map(|note| Note { version: at, gone: true, ..note }).collect();
+    // How those went can't be said; nobody is accused without a witness.
+    let unseen = |note| Note { version: at, gone: true, evicted: true, ..note };
+    let missed: Vec<Note> = missed.map(unseen).collect();
     pages.extend(missed);
     pages.extend(there);
     Some(version)
@@ -108,9 +111,9 @@ async fn follow(
     path: &str,
     version: &mut String,
     pages: &Mutex<Vec<Note>>,
-) -> Result<(), Broken> {
+) -> kube::Result<()> {
     let uri = format!("{path}&watch=true&resourceVersion={version}");
-    let request = http::Request::get(uri).body(Vec::new())?;
+    let request = http::Request::get(uri).body(Vec::new()).expect("a path");
     let events = env.client.request_events::<Value>(request).await?;
     let mut events = std::pin::pin!(events);
     while let Some(event) = events.try_next().await? {
@@ -118,7 +121,7 @@ async fn follow(
             WatchEvent::Added(pod) | WatchEvent::Modified(pod) => (pod, false),
             WatchEvent::Deleted(pod) => (pod, true),
             WatchEvent::Bookmark(_) => continue,
-            WatchEvent::Error(status) => return Err(status.message.clone().into()),
+            WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
         };
         pod["metadata"]["resourceVersion"].as_str().unwrap_or_default().clone_into(version);
         pages.lock().unwrap_or_else(PoisonError::into_inner).push(note(&pod, gone));
