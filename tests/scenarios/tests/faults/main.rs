@@ -23,6 +23,7 @@ fn every_promise_is_kept_whatever_part_of_the_cluster_fails() {
     };
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/debug/sluice");
     let sluice = setting("SLUICE_BIN").map_or(built, PathBuf::from);
+    assert!(sluice.is_file(), "{}: build it first (`cargo build -p cli`)", sluice.display());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let failed = runtime.expect("a runtime").block_on(run(controlplane.into(), sluice));
     assert!(failed.is_empty(), "{} plays failed:\n{}", failed.len(), failed.join("\n"));
