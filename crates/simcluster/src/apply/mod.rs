@@ -44,9 +44,18 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     let mut changes = compare(shape, live.unwrap_or(&empty), new);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
-    if writer.subresource == Some("scale") && new["spec"]["replicas"] == 0 {
-        // A quirk of the real server: a Scale of zero leaves the number out, and nobody owns it.
-        changes.removed.absorb(&std::mem::take(&mut changes.set));
+    if writer.subresource == Some("scale") && kind.custom.is_none() {
+        // Quirks of the real server: a Scale of zero leaves the number out, so nobody owns it; and
+        // where nobody does, nobody is noted.
+        let owned = owners.iter_mut().any(|owner| {
+            let spec = owner.fields.set().children.get("f:spec");
+            spec.is_some_and(|spec| spec.children.contains_key("f:replicas"))
+        });
+        if new["spec"]["replicas"] == 0 {
+            changes.removed.absorb(&std::mem::take(&mut changes.set));
+        } else if !owned {
+            changes.set = FieldSet::default();
+        }
     }
     for owner in &mut owners {
         release(owner, &changes);

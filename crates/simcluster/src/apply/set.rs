@@ -104,16 +104,17 @@ impl FieldSet {
     /// The paths, in order, as messages write them: `.spec.containers[name="a"].image`.
     pub fn paths(&self) -> Vec<String> {
         let mut out = Vec::new();
-        self.collect(String::new(), &mut out);
+        self.collect("", &mut out);
         out
     }
 
-    fn collect(&self, path: String, out: &mut Vec<String>) {
+    /// Members of a level come before what is below any of them.
+    fn collect(&self, path: &str, out: &mut Vec<String>) {
+        let below = |key: &str| format!("{path}{}", segment_text(key));
+        let members = self.children.iter().filter(|(_, child)| child.member);
+        out.extend(members.map(|(key, _)| below(key)));
         for (key, child) in &self.children {
-            child.collect(format!("{path}{}", segment_text(key)), out);
-        }
-        if self.member {
-            out.push(path);
+            child.collect(&below(key), out);
         }
     }
 }
@@ -165,8 +166,8 @@ mod tests {
         assert_eq!(
             FieldSet::from_json(&fields).paths(),
             [
-                ".spec.ports[containerPort=80,protocol=\"TCP\"].name",
-                ".spec.ports[containerPort=80,protocol=\"TCP\"]"
+                ".spec.ports[containerPort=80,protocol=\"TCP\"]",
+                ".spec.ports[containerPort=80,protocol=\"TCP\"].name"
             ]
         );
     }

@@ -479,3 +479,21 @@ fn what_nobody_was_noted_for_belongs_to_before_first_apply() {
         ],
     );
 }
+
+#[test]
+fn a_scale_of_zero_leaves_the_number_without_an_owner() {
+    let set = kind("apps", "v1", "statefulsets");
+    let mut one = json!({"metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {"replicas": 1}});
+    let alice = writer("alice", "apps/v1");
+    let scale = Writer { subresource: Some("scale"), ..writer("bob", "apps/v1") };
+    track(&set, None, &mut one, &alice);
+    let mut zero = one.clone();
+    zero["spec"]["replicas"] = json!(0);
+    track(&set, Some(&one), &mut zero, &scale);
+    let left = [("alice Update", json!({"f:metadata": {"f:labels": {".": {}, "f:l": {}}}}))];
+    check(&zero, &left);
+    let mut two = zero.clone();
+    two["spec"]["replicas"] = json!(2);
+    track(&set, Some(&zero), &mut two, &scale);
+    check(&two, &left);
+}
