@@ -206,9 +206,11 @@ fn claim(held: &Held, seen: &RolloutSeen, set: &StatefulSetSeen) -> Claim {
     if owner == seen.meta.uid {
         return Claim::Ours;
     }
-    // A rollout rolls out sets of its own namespace only.
+    // A rollout rolls out sets of its own namespace only. One of our own name is the one before us,
+    // whose end the watch has not told yet: a server keeps no two of one name.
     let living = held.rollouts.in_namespace(&seen.meta.namespace);
-    match living.into_iter().find(|other| other.meta.uid == owner) {
+    let mut others = living.into_iter().filter(|other| other.meta.name != seen.meta.name);
+    match others.find(|other| other.meta.uid == owner) {
         // One that has turned to another set has given this one up.
         Some(other) if other.workload() == seen.workload() => Claim::Other { owner: title(other) },
         _ => Claim::Free,

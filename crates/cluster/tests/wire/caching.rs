@@ -161,6 +161,22 @@ async fn a_statefulset_has_one_owner_the_one_that_claims_it_or_else_the_oldest()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_rollout_created_again_is_let_in_though_the_end_of_the_one_before_is_not_told_yet() {
+    let mut objects = usual();
+    objects.push(("statefulsetrollouts", aged("older", "2025-12-31T00:00:00Z")));
+    let played = Played::start(objects, nothing).await;
+    let claim = |name: &str| {
+        let mut again = aged(name, "2026-01-03T00:00:00Z");
+        again["metadata"]["uid"] = json!("another");
+        let settings = Settings::default();
+        let seen = cluster::observe::candidate(&played.caches, &again, &settings).unwrap();
+        seen.world.workload.unwrap().claim
+    };
+    assert_eq!(claim("web"), Claim::Free);
+    assert_eq!(claim("older"), Claim::Other { owner: "StatefulsetRollout/web".into() });
+}
+
+#[tokio::test(start_paused = true)]
 async fn pods_of_another_owner_under_the_same_name_are_not_counted() {
     let mut objects = usual();
     let mut foreign = pod(7, 70);
