@@ -253,9 +253,8 @@ pub(crate) async fn the_interval_spaces_pods_out_under_a_hold(env: Env) -> Outco
     let departures = diary.read().await?.departures();
     same("Pods that went", departures.len(), 3)?;
     for pair in departures.windows(2) {
-        let apart = pair[1].at - pair[0].at;
-        let enough = apart >= std::time::Duration::from_secs(19);
-        ensure(enough, || format!("only {apart:?} apart: {pair:?}"))?;
+        let apart = pair[1].seconds_after(&pair[0])?;
+        ensure(apart >= 19, || format!("only {apart} s apart: {pair:?}"))?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ struct Entry {
     pod: Pod,
     gone: bool,
     evicted: bool,
+    until: Option<i64>,
 }
 
 /// Watches from its making until it is dropped.
@@ -44,8 +45,21 @@ pub(crate) struct Departure {
     pub(crate) pod: Pod,
     /// When it began to go.
     pub(crate) at: Instant,
+    /// The deletionTimestamp that it began to go with, in seconds: when that was, and its grace.
+    until: Option<i64>,
     /// Whether the Eviction API had a hand in it.
     pub(crate) evicted: bool,
+}
+
+impl Departure {
+    /// How long after another it began to go, for Pods of one grace; by the server's clock, since a
+    /// look of ours may be late.
+    pub(crate) fn seconds_after(&self, other: &Self) -> Result<i64, Failure> {
+        let nothing =
+            |of: &Self| Failure(format!("{} went without a deletionTimestamp", of.pod.name));
+        let until = |of: &Self| of.until.ok_or_else(|| nothing(of));
+        Ok(until(self)? - until(other)?)
+    }
 }
 
 /// What was written.
@@ -119,7 +133,9 @@ fn entry(pod: &Value, gone: bool) -> Entry {
     let by_eviction =
         |c: &Value| c["type"] == "DisruptionTarget" && c["reason"] == "EvictionByEvictionAPI";
     let evicted = conditions.into_iter().flatten().any(by_eviction);
-    Entry { at: Instant::now(), pod: Pod::read(pod), gone, evicted }
+    let meta = serde_json::from_value::<kube::api::ObjectMeta>(pod["metadata"].clone());
+    let until = meta.ok().and_then(|meta| meta.deletion_timestamp).map(|time| time.0.as_second());
+    Entry { at: Instant::now(), pod: Pod::read(pod), gone, evicted, until }
 }
 
 impl Pages {
@@ -147,8 +163,8 @@ impl Pages {
         let mut departures: Vec<Departure> = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.gone || entry.pod.terminating) {
             if known.insert(&entry.pod.uid) {
-                let (pod, at, evicted) = (entry.pod.clone(), entry.at, entry.evicted);
-                departures.push(Departure { pod, at, evicted });
+                let Entry { at, evicted, until, .. } = *entry;
+                departures.push(Departure { pod: entry.pod.clone(), at, until, evicted });
             } else if let Some(known) = departures.iter_mut().find(|d| d.pod.uid == entry.pod.uid) {
                 known.evicted |= entry.evicted;
             }
