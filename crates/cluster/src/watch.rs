@@ -129,6 +129,9 @@ pub async fn watch<K: Watched>(
             End::Resume => continue,
             End::Failed(why, asked) => (why, asked),
             End::Desynced(why) => {
+                // The server answers again: what it cost to wait for it is over, and until the list
+                // nothing is seen, a pause that is asked for among it.
+                backoff.reset();
                 version = None;
                 (why, None)
             }

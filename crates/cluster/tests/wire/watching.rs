@@ -124,6 +124,20 @@ async fn after_a_410_at_the_opening_the_same_version_is_not_asked_for_again() {
     assert_eq!(asked.lines(), [LIST.to_owned(), watch_line(10), LIST.to_owned(), watch_line(20)]);
 }
 
+// A real API server that is killed and comes back no longer knows the version; the operator was blind
+// for as long as the pause had grown while it was away, to a pause that was asked for too.
+#[tokio::test(start_paused = true)]
+async fn after_a_410_the_pauses_that_grew_before_are_over() {
+    let mut replies = vec![list(10, &["x"])];
+    replies.extend((0..5).map(|_| Reply::failure(503, "down")));
+    replies.extend([Reply::failure(410, "expired"), list(20, &["x"])]);
+    let (log, _) = watched(Duration::from_secs(60), replies).await;
+    let told = log.0.lock().unwrap().clone();
+    let at = |words: &str| told.iter().rfind(|(_, said)| said == words).unwrap().0;
+    let blind = at("all x") - at("broken expired");
+    assert!(blind <= Duration::from_secs(1), "blind for {blind:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_event_that_cannot_be_read_leads_to_a_new_list() {
     let odd = ended([json!({"type": "MODIFIED", "object": 3})]);
