@@ -9,6 +9,7 @@ pub mod grammar;
 pub mod normal;
 pub mod plane;
 pub mod run;
+#[allow(clippy::needless_pass_by_value, reason = "steps are written with `json!` in place")]
 pub mod sequences;
 pub mod shrink;
 pub mod side;

@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Step>)> {
         put(A, lease(held.clone())),
         get(A),
         post(LEASES, lease(held.clone())),
-        put(A, lease(held.clone())),
+        put(A, lease(held)),
         put(A, versioned),
         put(A, lease(json!({"holderIdentity": "", "leaseDurationSeconds": 1}))),
         merge(A, json!({"spec": {"holderIdentity": ""}})),
