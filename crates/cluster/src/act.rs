@@ -99,20 +99,11 @@ pub async fn act(
         Action::SetStrategy { strategy } => {
             work.write(*strategy, Part::Strategy).await;
         }
-        Action::Evict { partition, pods } => {
-            let opened = match partition {
-                Some(partition) => {
-                    let strategy = Strategy::RollingUpdate { partition: *partition };
-                    work.write(strategy, Part::Strategy).await
-                }
-                None => true,
-            };
-            if opened {
-                work.disrupt(pods, Way::Evict).await;
-            } else {
-                work.leave(pods);
-            }
+        Action::Open { partition } => {
+            let strategy = Strategy::RollingUpdate { partition: *partition };
+            work.write(strategy, Part::Strategy).await;
         }
+        Action::Evict { pods } => work.disrupt(pods, Way::Evict).await,
         Action::Delete { pods } => work.disrupt(pods, Way::Delete).await,
     }
     work.report
@@ -154,10 +145,10 @@ impl Work<'_> {
         }
     }
 
-    /// Whether the write was done.
-    async fn write(&mut self, strategy: Strategy, part: Part) -> bool {
+    /// One write to the StatefulSet.
+    async fn write(&mut self, strategy: Strategy, part: Part) {
         if !self.may() {
-            return false;
+            return;
         }
         let client = &self.hands.client;
         let write = match part {
@@ -171,12 +162,10 @@ impl Work<'_> {
                     Part::Strategy => self.standing_hash(),
                 };
                 self.report.applied = hash.map(|hash| Applied { uid, hash, generation });
-                true
             }
             Write::Refused(refused) => {
                 warn!(rollout = %self.seen.key, message = refused.message, "cannot write the StatefulSet");
                 self.report.apply_refused = Some(refused);
-                false
             }
             Write::Failed(error) => {
                 if let crate::Error::Unknown { message, retry_after, .. } = &error {
@@ -190,7 +179,6 @@ impl Work<'_> {
                     });
                 }
                 self.fail(error.to_string());
-                false
             }
         }
     }

@@ -31,11 +31,16 @@ pub enum Action {
         /// The strategy.
         strategy: Strategy,
     },
+    /// Lower the partition, so that the Pods at or above it come back at the update revision. They are
+    /// evicted at a later look: a StatefulSet controller that has not seen the partition would bring
+    /// them back as they were, only to replace them again.
+    Open {
+        /// The new partition.
+        partition: u32,
+    },
     /// Evict Pods one after another through the Eviction API, each with its UID as precondition;
     /// stop at the first refusal for want of budget.
     Evict {
-        /// Lower the partition to this first, so that they come back at the update revision.
-        partition: Option<u32>,
         /// In this order.
         pods: Vec<Victim>,
     },
@@ -53,6 +58,7 @@ impl Action {
         match self {
             Self::Apply { .. } => "apply",
             Self::SetStrategy { .. } => "set-strategy",
+            Self::Open { .. } => "open",
             Self::Evict { .. } => "evict",
             Self::Delete { .. } => "delete",
         }
@@ -61,8 +67,8 @@ impl Action {
     /// The Pods that the action disturbs.
     pub fn victims(&self) -> &[Victim] {
         match self {
-            Self::Evict { pods, .. } | Self::Delete { pods } => pods,
-            Self::Apply { .. } | Self::SetStrategy { .. } => &[],
+            Self::Evict { pods } | Self::Delete { pods } => pods,
+            Self::Apply { .. } | Self::SetStrategy { .. } | Self::Open { .. } => &[],
         }
     }
 }

@@ -20,8 +20,8 @@ fn victims(ordinals: &[u32]) -> Vec<Victim> {
     ordinals.iter().map(victim).collect()
 }
 
-fn evict(partition: Option<u32>, ordinals: &[u32]) -> Action {
-    Action::Evict { partition, pods: victims(ordinals) }
+fn evict(ordinals: &[u32]) -> Action {
+    Action::Evict { pods: victims(ordinals) }
 }
 
 fn accepted() -> Reply {
@@ -60,7 +60,7 @@ async fn all(action: &Action, replies: Vec<Reply>) -> (Vec<Asked>, ActReport) {
 
 #[tokio::test(start_paused = true)]
 async fn evictions_go_one_after_another_and_stop_at_the_first_want_of_budget() {
-    let (asked, report) = all(&evict(None, &[3, 2, 1]), vec![accepted(), no_room()]).await;
+    let (asked, report) = all(&evict(&[3, 2, 1]), vec![accepted(), no_room()]).await;
     let lines: Vec<&str> = asked.iter().map(|asked| asked.line.as_str()).collect();
     assert_eq!(
         lines,
@@ -78,14 +78,14 @@ async fn evictions_go_one_after_another_and_stop_at_the_first_want_of_budget() {
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_gone_does_not_stop_the_others() {
     let replies = vec![Reply::failure(409, "another uid"), accepted()];
-    let (_, report) = all(&evict(None, &[3, 2]), replies).await;
+    let (_, report) = all(&evict(&[3, 2]), replies).await;
     assert_eq!(report.accepted, [uid(2)].into());
     assert_eq!(report.refused, [(uid(3), Refusal::Gone)].into());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_between_two_evictions_stops_the_second() {
-    let (asked, report) = acted(&evict(None, &[3, 2]), vec![accepted(), accepted()], 1).await;
+    let (asked, report) = acted(&evict(&[3, 2]), vec![accepted(), accepted()], 1).await;
     assert_eq!(asked.len(), 1);
     assert_eq!(report.stopped, Some(GoOn::Changed));
     assert_eq!(report.accepted, [uid(3)].into());
@@ -94,7 +94,7 @@ async fn a_pause_between_two_evictions_stops_the_second() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_asked_of_anybody_when_the_lead_is_lost_before() {
-    let (asked, report) = acted(&evict(Some(2), &[3]), vec![], 0).await;
+    let (asked, report) = acted(&evict(&[3]), vec![], 0).await;
     assert_eq!(asked, []);
     assert_eq!((report.acted_at, report.requests), (None, 0));
 }
@@ -102,7 +102,7 @@ async fn nothing_is_asked_of_anybody_when_the_lead_is_lost_before() {
 #[tokio::test(start_paused = true)]
 async fn an_eviction_of_which_nobody_knows_ends_the_batch_and_is_neither_accepted_nor_refused() {
     for reply in [Reply::Silence, Reply::failure(503, "down")] {
-        let (asked, report) = all(&evict(None, &[3, 2]), vec![reply]).await;
+        let (asked, report) = all(&evict(&[3, 2]), vec![reply]).await;
         assert_eq!(asked.len(), 1);
         assert!(report.failed.is_some() && report.accepted.is_empty());
         assert_eq!(report.refused, [(uid(2), Refusal::NotTried)].into());
@@ -111,17 +111,17 @@ async fn an_eviction_of_which_nobody_knows_ends_the_batch_and_is_neither_accepte
 
 #[tokio::test(start_paused = true)]
 async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
-    let (_, report) = all(&evict(None, &[3]), vec![Reply::Busy(30)]).await;
+    let (_, report) = all(&evict(&[3]), vec![Reply::Busy(30)]).await;
     assert_eq!(report.refused, [(uid(3), Refusal::Overloaded)].into());
     let acted_at = report.acted_at.unwrap();
     assert_eq!(report.hold_until.unwrap().duration_since(acted_at).as_secs(), 30);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_partition_is_lowered_before_the_first_eviction_and_only_on_the_set_that_was_seen() {
-    let replies =
-        vec![Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 4}})), accepted()];
-    let (asked, report) = all(&evict(Some(3), &[3]), replies).await;
+async fn a_partition_is_lowered_alone_and_only_on_the_set_that_was_seen() {
+    let done = Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 4}}));
+    let (asked, report) = all(&Action::Open { partition: 3 }, vec![done]).await;
+    assert_eq!(asked.len(), 1);
     assert_eq!(
         asked[0].line,
         "PATCH /apis/apps/v1/namespaces/exch/statefulsets/web?fieldManager=sluice"
@@ -136,15 +136,7 @@ async fn a_partition_is_lowered_before_the_first_eviction_and_only_on_the_set_th
             }},
         })
     );
-    assert_eq!(report.accepted, [uid(3)].into());
-}
-
-#[tokio::test(start_paused = true)]
-async fn without_the_partition_no_pod_is_evicted() {
-    let (asked, report) = all(&evict(Some(3), &[3]), vec![Reply::failure(409, "modified")]).await;
-    assert_eq!(asked.len(), 1);
-    assert_eq!(report.refused, [(uid(3), Refusal::NotTried)].into());
-    assert!(report.failed.unwrap().contains("statefulset exch/web has changed"));
+    assert_eq!(report.accepted, [].into());
 }
 
 #[tokio::test(start_paused = true)]

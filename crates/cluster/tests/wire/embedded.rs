@@ -152,7 +152,7 @@ async fn a_second_apply_of_the_same_changes_nothing() {
 async fn one_pod_goes_and_the_next_is_refused_by_the_budget() {
     let embedded = Embedded::deployed().await;
     let pods = embedded.victims();
-    let report = embedded.act(&Action::Evict { partition: None, pods: pods.clone() }).await;
+    let report = embedded.act(&Action::Evict { pods: pods.clone() }).await;
     assert_eq!(report.accepted, [pods[0].uid.clone()].into());
     let second = &report.refused[&pods[1].uid];
     assert!(matches!(second, Refusal::Budget(words) if words.contains("budget web")), "{second:?}");

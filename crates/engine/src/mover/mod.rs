@@ -214,8 +214,11 @@ fn batch(
     hold: Option<Hold>,
     account: &Account<'_>,
 ) -> Move {
-    if !evict.is_empty() || partition.is_some() {
-        return Move::Act(Action::Evict { partition, pods: evict });
+    if let Some(partition) = partition {
+        return Move::Act(Action::Open { partition });
+    }
+    if !evict.is_empty() {
+        return Move::Act(Action::Evict { pods: evict });
     }
     if !delete.is_empty() {
         return Move::Act(Action::Delete { pods: delete });

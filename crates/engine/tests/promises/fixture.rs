@@ -362,7 +362,7 @@ pub(crate) fn moved(decision: &Decision) -> Vec<u32> {
     victims.map(|pod| pod.name[4..].parse().expect("web-ORDINAL")).collect()
 }
 
-/// What a decision does, in short: `evict 3 2`, `evict 3 2 at 2`, `delete 1`, `apply OnDelete`,
+/// What a decision does, in short: `evict 3 2`, `open 2`, `delete 1`, `apply OnDelete`,
 /// `strategy partition 0`, or `-`.
 pub(crate) fn deed(decision: &Decision) -> String {
     let pods = moved(decision).iter().map(|o| format!(" {o}")).collect::<String>();
@@ -374,8 +374,8 @@ pub(crate) fn deed(decision: &Decision) -> String {
         None => "-".into(),
         Some(Action::Apply { strategy: s }) => format!("apply {}", strategy(s)),
         Some(Action::SetStrategy { strategy: s }) => format!("strategy {}", strategy(s)),
-        Some(Action::Evict { partition: None, .. }) => format!("evict{pods}"),
-        Some(Action::Evict { partition: Some(p), .. }) => format!("evict{pods} at {p}"),
+        Some(Action::Open { partition }) => format!("open {partition}"),
+        Some(Action::Evict { .. }) => format!("evict{pods}"),
         Some(Action::Delete { .. }) => format!("delete{pods}"),
     }
 }

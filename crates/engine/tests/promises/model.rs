@@ -394,14 +394,10 @@ impl Cluster {
             Action::SetStrategy { strategy } => {
                 self.set_strategy(*strategy);
             }
-            Action::Evict { partition, pods } => {
-                if let Some(partition) = partition
-                    && !self.set_strategy(Strategy::RollingUpdate { partition: *partition })
-                {
-                    return;
-                }
-                self.each(pods, part, Self::evict);
+            Action::Open { partition } => {
+                self.set_strategy(Strategy::RollingUpdate { partition: *partition });
             }
+            Action::Evict { pods } => self.each(pods, part, Self::evict),
             Action::Delete { pods } => self.each(pods, part, Self::delete),
         }
     }

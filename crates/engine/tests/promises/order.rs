@@ -61,7 +61,7 @@ fn what_was_announced_keeps_its_place_in_the_target_but_not_the_first_place_in_t
 #[test]
 fn under_prevent_the_order_is_by_ordinal_alone() {
     // Pod 0 is not ready, but opening the partition down to it would release all others.
-    check(&world().budget(2).pending(0).held(4), "InProgress Evicting: evict 3 at 3");
+    check(&world().budget(2).pending(0).held(4), "InProgress Evicting: open 3");
     check(
         &world().budget(2).pending(0).version_leak(VersionLeak::Report),
         "InProgress Evicting: evict 0 3",

@@ -59,8 +59,8 @@ fn a_hold_covers_the_replicas_that_the_same_write_asks_for() {
 
 #[test]
 fn the_partition_is_lowered_by_what_the_budget_allows_and_just_those_pods_are_evicted() {
-    check(&world().budget(2).held(4), "InProgress Evicting: evict 3 2 at 2");
-    check(&world().budget(2).held(2).updated(3).starting(2), "InProgress Evicting: evict 1 at 1");
+    check(&world().budget(2).held(4), "InProgress Evicting: open 2");
+    check(&world().budget(2).held(2).updated(3).starting(2), "InProgress Evicting: open 1");
     check(&world().budget(2).held(2).starting(3).starting(2), "InProgress WaitingForPods: -");
 }
 
@@ -72,7 +72,7 @@ fn pods_that_are_opened_already_are_evicted_before_more_are_opened() {
 
 #[test]
 fn the_partition_is_lowered_no_further_than_the_target() {
-    check(&world().budget(4).percent(25).held(4), "InProgress Evicting: evict 3 at 3");
+    check(&world().budget(4).percent(25).held(4), "InProgress Evicting: open 3");
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn a_forbidden_write_is_repeated_with_its_hold() {
 fn a_partition_that_may_not_be_lowered_blocks_and_is_tried_again() {
     let fixture = world().held(4).budget(1).apply_refused(false, "forbidden");
     let fixture = fixture.with(|world| world.outcome.acted_at = Some(ago(30)));
-    check(&fixture, "InProgress CannotWriteStatefulSet: evict 3 at 3");
+    check(&fixture, "InProgress CannotWriteStatefulSet: open 3");
 }
 
 #[test]

@@ -60,7 +60,14 @@ pub(super) fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Stan
         Move::Act(action) => {
             let hold = match action {
                 Action::SetStrategy { .. } => drawing_back(scene),
-                _ => remarked(Hold::new(Reason::Evicting, moving(scene, &action))),
+                Action::Open { partition } => {
+                    remarked(Hold::new(Reason::Evicting, opening(scene, partition)))
+                }
+                _ => {
+                    let pods = action.victims().iter().map(|pod| pod.name.as_str());
+                    let pods: Vec<&str> = pods.collect();
+                    remarked(Hold::new(Reason::Evicting, moving(scene, &pods)))
+                }
             };
             Standing::act(hold, action)
         }
@@ -93,9 +100,17 @@ fn drawing_back(scene: &Scene<'_>) -> Hold {
     )
 }
 
-fn moving(scene: &Scene<'_>, action: &Action) -> String {
-    let names: Vec<&str> = action.victims().iter().map(|pod| pod.name.as_str()).take(5).collect();
-    let more = action.victims().len().saturating_sub(names.len());
+fn opening(scene: &Scene<'_>, partition: u32) -> String {
+    let from = scene.workload.first_ordinal.saturating_add(partition);
+    let slots = scene.account.slots.iter().rev();
+    let opened = slots.filter(|slot| slot.movable() && slot.ordinal >= from);
+    let names: Vec<&str> = opened.map(|slot| slot.name.as_str()).collect();
+    format!("opening the partition down to {partition}: {}", moving(scene, &names))
+}
+
+fn moving(scene: &Scene<'_>, pods: &[&str]) -> String {
+    let names: Vec<&str> = pods.iter().copied().take(5).collect();
+    let more = pods.len().saturating_sub(names.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let account = scene.account;
     let budget = match scene.world.budgets.as_slice() {

@@ -110,7 +110,9 @@ pub(super) fn announce(
     status.evicting = evicting.into_iter().collect();
     let ready =
         |uid: &Uid| world.pods.iter().any(|pod| pod.uid == *uid && pod.ready_since.is_some());
-    if victims.iter().any(|victim| ready(&victim.uid)) {
+    // What is opened, the StatefulSet controller takes at once.
+    let opens = matches!(action, Some(Action::Open { .. }));
+    if opens || victims.iter().any(|victim| ready(&victim.uid)) {
         status.last_eviction = Some(now);
     }
 }

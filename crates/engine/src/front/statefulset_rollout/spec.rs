@@ -32,9 +32,8 @@ pub(super) fn apply_refused(world: &World) -> Option<&ApplyRefused> {
 pub(super) fn tried_again(world: &World, standing: &Standing) -> Option<Hold> {
     let refused = apply_refused(world).filter(|_| !standing.phase.is_final())?;
     let writes = match standing.action.as_ref()? {
-        Action::Apply { .. } | Action::SetStrategy { .. } => true,
-        Action::Evict { partition, .. } => partition.is_some(),
-        Action::Delete { .. } => false,
+        Action::Apply { .. } | Action::SetStrategy { .. } | Action::Open { .. } => true,
+        Action::Evict { .. } | Action::Delete { .. } => false,
     };
     let (namespace, name) = (&world.rollout.namespace, &world.rollout.workload_name);
     let message = format!("StatefulSet {namespace}/{name} cannot be written: {}", refused.message);
