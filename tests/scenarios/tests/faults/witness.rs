@@ -161,7 +161,6 @@ pub(crate) fn judge(notes: &[Note], asked: &[Asked], new: &str, evicts: bool) ->
     notes.sort_by_key(|note| note.version);
     let mut there: BTreeMap<String, Note> = BTreeMap::new();
     let mut went: BTreeSet<String> = BTreeSet::new();
-    let mut names: BTreeSet<String> = BTreeSet::new();
     let mut broken = Vec::new();
     for note in notes {
         let at = note.version;
@@ -188,10 +187,7 @@ pub(crate) fn judge(notes: &[Note], asked: &[Asked], new: &str, evicts: bool) ->
             if asked.paused {
                 broken.push(format!("pause: {at}: {name} was disturbed"));
             }
-            // By partition, a StatefulSet controller that is cut off from its set, but not from its
-            // Pods, brings one back at the old revision, and takes it again when it sees the partition.
-            names.insert(name.clone());
-            if (if evicts { went.len() } else { names.len() }) > asked.target {
+            if went.len() > asked.target {
                 broken.push(format!("target: {at}: {name} is one too many: {asked:?}"));
             }
         }
