@@ -12,7 +12,7 @@ use crate::account::{Account, Slot};
 use crate::budget::Hold;
 use crate::decision::{Action, Victim};
 use crate::status::Reason;
-use crate::world::{PodManagement, Strategy, VersionLeak, Workload, World};
+use crate::world::{Pod, PodManagement, Strategy, VersionLeak, Workload, World};
 
 /// Turns a RollingUpdate set to OnDelete. In a write of its own, before any apply: a server-side
 /// apply cannot take away a partition that somebody else (or the server's defaults) has set, and
@@ -175,8 +175,28 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     }
     if evict.is_empty() && delete.is_empty() {
         lowest = None;
+        if let (Some(hold), Some(name)) = (&mut held, locked_in(scene)) {
+            if scene.world.rollout.percent.is_all() {
+                // Nothing needs to be held when every Pod is to move, and eviction takes the broken first.
+                return Move::Act(LET_GO);
+            }
+            hold.message.push_str(&format!(
+                "; Pod {name} is broken at the revision that the partition holds, so it would come back \
+                 broken; with percent 100, or versionLeak Report, it is moved first"
+            ));
+        }
     }
     batch(evict, delete, lowest, held, scene.account)
+}
+
+/// A broken Pod that may go, and would come back as it is: by ordinal its turn comes after Pods for which
+/// the budget has no room, because of it.
+fn locked_in<'a>(scene: &Scene<'a>) -> Option<&'a str> {
+    let held = &scene.workload.current_revision;
+    let broken = |pod: &&Pod| pod.trouble.is_some() && pod.revision == *held;
+    let slots = scene.account.slots.iter().filter(|slot| is_unready(slot) && !slot.open);
+    let mut pods = slots.filter_map(|slot| slot.pod).filter(broken);
+    pods.find(|pod| !matches!(unready(scene, pod), Unready::Held(_))).map(|pod| pod.name.as_str())
 }
 
 /// Broken Pods of a template that was superseded, below the partition: they come back at the revision that

@@ -117,3 +117,25 @@ fn a_rollback_of_a_held_set_replaces_broken_pods_within_its_target() {
     let end = ends_in(make, PREVENT, &events, Some((&[Crash::BeforeStatus], 1)));
     assert_eq!(end.0, Some(Phase::Done));
 }
+
+#[test]
+fn a_set_that_is_made_again_in_order_leaks_nothing() {
+    let management = PodManagement::OrderedReady;
+    let make = Make { replicas: 2, management, max_unavailable: None, ..Make::default() };
+    let asked = (VersionLeak::Report, false, 0);
+    let events = [Event::Template("b"), Event::DeleteSet, Event::Percent(0)];
+    let (phase, leaked, ..) = ends_in(make, asked, &events, None);
+    assert_eq!((phase, leaked), (Some(Phase::Done), 0));
+}
+
+#[test]
+fn a_broken_pod_below_good_ones_does_not_lock_a_held_set_that_is_to_move_whole() {
+    let make = Make { replicas: 2, start_up: 1, max_unavailable: None, ..Make::default() };
+    let steps = [
+        (Event::DeleteSet, 0),
+        (Event::Template("bad"), 1),
+        (Event::Percent(1), 0),
+        (Event::Template("a"), 0),
+    ];
+    walk(make, PREVENT, &steps);
+}

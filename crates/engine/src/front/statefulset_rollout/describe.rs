@@ -38,6 +38,9 @@ pub(super) fn describe_world(
         status.spec_current = false;
         status.pods.clear();
         status.evicting.clear();
+        // Revisions are those of one StatefulSet: what is made in its place has its own.
+        status.stable_revision.clear();
+        status.update_revision.clear();
         (status.replicas, status.target_replicas, status.updated_replicas) = (0, 0, 0);
         (status.ready_replicas, status.available_replicas, status.leaked_replicas) = (0, 0, 0);
         status.discovery_ready = None;
