@@ -18,7 +18,7 @@ use crate::behaviour::namespace::Namespaces;
 use crate::behaviour::node::Nodes;
 use crate::behaviour::scheduler::Scheduler;
 use crate::behaviour::statefulset::StatefulSets;
-use crate::behaviour::{Behaviour, Change, Refusal};
+use crate::behaviour::{Behaviour, Change, Refusal, Write};
 use crate::error::ApiError;
 use crate::http::Clock;
 use crate::object::Key;
@@ -231,11 +231,19 @@ impl Driver {
             behaviour.step(&*view, &key, now, &mut self.rng)
         };
         let actor = behaviour.name();
-        let failed = step.writes.into_iter().find_map(|write| {
+        let mut failed = None;
+        for write in step.writes {
             let (verb, target) = write.target();
-            let error = self.server.commit(write, actor, now).err().filter(|e| !harmless(e))?;
-            Some(Refusal { verb, key: target, message: error.message })
-        });
+            // What is refused ends the step, but not what it knows: controllers note a status all
+            // the same.
+            let status = matches!(write, Write::Update { subresource: Some("status"), .. });
+            if failed.is_some() && !(status && target == key) {
+                continue;
+            }
+            let error = self.server.commit(write, actor, now).err().filter(|e| !harmless(e));
+            let refused = error.map(|e| Refusal { verb, key: target, message: e.message });
+            failed = failed.or(refused);
+        }
         if let Some(refusal) = failed {
             if let Some(said) = behaviour.refused(&key, &refusal) {
                 // Saying so may fail as well; the next attempt says it again.
