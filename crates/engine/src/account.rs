@@ -294,9 +294,8 @@ fn leaked(
     }
     let Some(row) = row.filter(|row| !row.revision.is_empty()) else {
         // A new ordinal: scaled up in the middle of a rollout, it comes at the update revision.
-        let two_versions = !status.stable_revision.is_empty()
+        return !status.stable_revision.is_empty()
             && status.stable_revision != workload.update_revision;
-        return two_versions && !status.pods.is_empty();
     };
     if row.uid == pod.uid {
         return row.leaked;

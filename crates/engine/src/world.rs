@@ -256,6 +256,8 @@ pub struct Pod {
     pub created: Timestamp,
     /// `metadata.deletionTimestamp`: when its grace period ends, once it is being deleted.
     pub deletion: Option<Timestamp>,
+    /// `metadata.finalizers`: while there is one, a Pod that is being deleted stays.
+    pub finalizers: Vec<String>,
     /// Why it does not come up, as its containers and conditions say.
     pub trouble: Option<Trouble>,
 }

@@ -57,6 +57,8 @@ struct RawMeta {
     creation_timestamp: Option<Timestamp>,
     deletion_timestamp: Option<Timestamp>,
     #[serde(deserialize_with = "null_is_empty")]
+    finalizers: Vec<String>,
+    #[serde(deserialize_with = "null_is_empty")]
     labels: RawLabels,
     #[serde(deserialize_with = "null_is_empty")]
     owner_references: Vec<Owner>,
@@ -162,6 +164,7 @@ impl From<Raw> for PodSeen {
             ready_since,
             created: metadata.creation_timestamp.unwrap_or_default(),
             deletion: metadata.deletion_timestamp,
+            finalizers: metadata.finalizers,
             trouble,
         };
         Self {

@@ -269,6 +269,17 @@ async fn a_budget_that_its_controller_has_not_seen_is_not_trusted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_keeps_a_deleted_pod_is_read() {
+    let mut going = pod(1, 101);
+    going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:01:00Z");
+    going["metadata"]["finalizers"] = json!(["example.com/drain"]);
+    let played = Played::start(usual(), nothing).await;
+    played.push("pods", "MODIFIED", going).await;
+    let pods = played.look("web").unwrap().world.pods;
+    assert_eq!(pods.iter().find(|pod| pod.ordinal == 1).unwrap().finalizers, ["example.com/drain"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_accepted_pod_is_remembered_until_it_is_seen_going() {
     let played = Played::start(usual(), nothing).await;
     let accepted = || Outcome {

@@ -20,9 +20,14 @@ pub fn describe(slot: &Slot<'_>) -> String {
         }
         (PodState::Evicting | PodState::Terminating, Some(pod)) => {
             let until = pod.deletion.map(|at| at.to_string()).unwrap_or_default();
-            match slot.overdue {
-                false => format!("Pod {name} is terminating{place}"),
-                true => format!(
+            match (slot.overdue, pod.finalizers.is_empty()) {
+                (false, _) => format!("Pod {name} is terminating{place}"),
+                (true, false) => format!(
+                    "Pod {name} is still terminating{place}, its grace period was over at {until}: it \
+                     waits for the controllers of its finalizers ({})",
+                    pod.finalizers.join(", ")
+                ),
+                (true, true) => format!(
                     "Pod {name} is still terminating{place}, its grace period was over at {until}; it \
                      is never force-deleted: if its node is lost, delete the Node or the Pod by hand"
                 ),

@@ -109,6 +109,9 @@ fn a_pod_stuck_in_termination_is_named_with_its_node_and_never_forced() {
     let fixture = waiting(600).pod(3, |pod| pod.deletion = Some(ago(500)));
     let decision = check(&fixture, "Failed ProgressDeadlineExceeded: -");
     names(&decision.status.reason, &["web-3", "terminating", "node n1", "never force-deleted"]);
+    let fixture = fixture.pod(3, |pod| pod.finalizers = vec!["example.com/drain".to_owned()]);
+    let decision = check(&fixture, "Failed ProgressDeadlineExceeded: -");
+    names(&decision.status.reason, &["web-3", "terminating", "node n1", "example.com/drain"]);
     // Within its grace period there is nothing to be done about it.
     let decision = check(&waiting(5).terminating(3), "InProgress WaitingForPods: -");
     assert!(!decision.status.reason.contains("force"), "{}", decision.status.reason);

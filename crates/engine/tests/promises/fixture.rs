@@ -88,6 +88,7 @@ pub(crate) fn ready_pod(ordinal: u32, revision: &str) -> Pod {
         ready_since: Some(ago(3600)),
         created: ago(3660),
         deletion: None,
+        finalizers: Vec::new(),
         trouble: None,
     }
 }

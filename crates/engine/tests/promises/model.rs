@@ -613,6 +613,7 @@ impl Cluster {
             ready_since: None,
             created: self.now,
             deletion: None,
+            finalizers: Vec::new(),
             trouble: None,
         }
     }

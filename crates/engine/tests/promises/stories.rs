@@ -139,3 +139,14 @@ fn a_broken_pod_below_good_ones_does_not_lock_a_held_set_that_is_to_move_whole()
     ];
     walk(make, PREVENT, &steps);
 }
+
+#[test]
+fn a_set_scaled_to_none_and_back_in_mid_rollout_leaks() {
+    let events = [Event::Percent(50), Event::Template("b"), Event::Scale(0), Event::Scale(4)];
+    let asked = (VersionLeak::Report, false, 0);
+    let (phase, leaked, ..) = ends_in(Make::default(), asked, &events, None);
+    assert_eq!((phase, leaked), (Some(Phase::Done), 4));
+    let asked = (VersionLeak::Pause, false, 0);
+    let (phase, leaked, ..) = ends_in(Make::default(), asked, &events, None);
+    assert_eq!((phase, leaked), (Some(Phase::Paused), 4));
+}
