@@ -78,6 +78,15 @@ fn normal(key: &str, value: &mut Value) {
             for field in ["hostIP", "hostIPs", "f:hostIP", "f:hostIPs", "imageID", "containerID"] {
                 map.remove(field);
             }
+            // The real server walks the properties of a schema in no order.
+            if map.get("details").is_some_and(is_custom) {
+                if let Some(Value::String(message)) = map.get_mut("message") {
+                    *message = sorted_words(message);
+                }
+                if let Some(causes) = map["details"]["causes"].as_array_mut() {
+                    causes.sort_by_key(Value::to_string);
+                }
+            }
             let keys: Vec<String> = map.keys().cloned().collect();
             for key in keys {
                 let mut child = map.remove(&key).unwrap_or_default();
@@ -89,6 +98,10 @@ fn normal(key: &str, value: &mut Value) {
             items.iter_mut().for_each(|item| normal(key, item));
             match key {
                 "managedFields" => one_entry_each(items),
+                // The real server walks a map of managers.
+                "causes" if items.iter().all(|one| one["reason"] == "FieldManagerConflict") => {
+                    items.sort_by_key(Value::to_string);
+                }
                 // The recorded kubelet stand-in patches its conditions in front of the others.
                 "conditions" => items.sort_by_key(|one| one["type"].to_string()),
                 _ => {}
@@ -100,11 +113,33 @@ fn normal(key: &str, value: &mut Value) {
                 "resourceVersion" | "continue" if !text.is_empty() => json!("…"),
                 "serverAddress" | "reportingInstance" => json!("…"),
                 "controller.kubernetes.io/hash" => json!("…"),
+                "message" if text.starts_with("Apply failed with ") => json!(blocks(text)),
                 _ => json!(names(text)),
             };
         }
         _ => {}
     }
+}
+
+fn is_custom(details: &Value) -> bool {
+    details["group"].as_str().is_some_and(|group| group.ends_with(".example.com"))
+}
+
+/// The parts of `x is invalid: [a, b, c]`.
+fn sorted_words(message: &str) -> String {
+    let Some((head, list)) = message.split_once(" is invalid: [") else {
+        return message.to_owned();
+    };
+    let mut parts: Vec<&str> = list.trim_end_matches(']').split(", ").collect();
+    parts.sort_unstable();
+    format!("{head} is invalid: [{}]", parts.join(", "))
+}
+
+/// The managers of a conflict: those of one name are ordered by the second of their writing.
+fn blocks(text: &str) -> String {
+    let mut blocks: Vec<&str> = text.split("conflicts with ").collect();
+    blocks[1..].sort_unstable_by_key(|block| block.trim_end());
+    blocks.iter().map(|block| block.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
 /// Components that were one process have one entry; entries of one second are ordered by manager.

@@ -34,13 +34,17 @@ fn walk(
     if old == new {
         return;
     }
-    // A list or map that is there as null is an empty one: only what it gains is new.
-    let nothing = match new {
-        Some(Value::Array(_)) => Value::Array(Vec::new()),
-        _ => json!({}),
-    };
-    let container = new.is_some_and(|new| new.is_array() || new.is_object());
-    let old = old.map(|old| if old.is_null() && container { &nothing } else { old });
+    // A list or map that is there as null is an empty one: only what it gains or loses counts.
+    let either = |value: &Value| value.is_array() || value.is_object();
+    let (before, after) = (old, new);
+    let old = old.map(|old| match after {
+        Some(after) if old.is_null() && either(after) => empty(after.is_array()),
+        _ => old,
+    });
+    let new = new.map(|new| match before {
+        Some(before) if new.is_null() && either(before) => empty(before.is_array()),
+        _ => new,
+    });
     let whole = |value: Option<&Value>| match value {
         Some(Value::Object(_)) => shape.is_atomic(),
         Some(Value::Array(_)) => shape.list() == ListKind::Atomic,

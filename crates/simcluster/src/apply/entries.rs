@@ -113,6 +113,23 @@ impl Entry {
         out
     }
 
+    /// The text that the real server sorts managers by in a conflict: the entry without its fields
+    /// as JSON, so that a missing time counts, and a subresource goes before none.
+    pub(super) fn identifier(&self) -> String {
+        let mut out = vec![("manager", self.manager.as_str())];
+        out.push(("operation", if self.applies { "Apply" } else { "Update" }));
+        if !self.applies {
+            out.push(("apiVersion", &self.api_version));
+            out.extend(self.time.as_deref().map(|time| ("time", time)));
+        }
+        if !self.subresource.is_empty() {
+            out.push(("subresource", &self.subresource));
+        }
+        let fields: Vec<_> =
+            out.iter().map(|(key, value)| format!("\"{key}\":{}", json!(value))).collect();
+        format!("{{{}}}", fields.join(","))
+    }
+
     fn from_json(mut entry: Value) -> Self {
         let fields = entry.get_mut("fieldsV1").map(Value::take).unwrap_or_default();
         let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();

@@ -214,9 +214,12 @@ pub fn apply(
         // Metadata stays, whoever owns anything in it.
         kept.children.entry("f:metadata".to_owned()).or_default().member = true;
         merge::remove(shape, &mut after, last.fields.set(), &kept);
+    }
+    // Before the nulls go: who else owns an emptied map keeps it.
+    let mut changes = compare(shape, before, &after);
+    if last.is_some() {
         drop_nulls(kind, &mut after);
     }
-    let mut changes = compare(shape, before, &after);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
     if !force && writer.manager == last_applied::MANAGER {
@@ -269,13 +272,16 @@ fn drop_nulls(kind: &Kind, object: &mut Value) {
 fn refuse_conflicts(owners: &mut [Entry], set: &FieldSet) -> Result<(), ApiError> {
     let mut causes = Vec::new();
     let mut lines = Vec::new();
-    let mut by_title: Vec<(String, Vec<String>)> = owners
+    let mut losers: Vec<(String, String, Vec<String>)> = owners
         .iter_mut()
-        .map(|owner| (owner.title(), owner.fields.set().intersection(set).paths()))
-        .filter(|(_, paths)| !paths.is_empty())
+        .map(|owner| {
+            let paths = owner.fields.set().intersection(set).paths();
+            (owner.identifier(), owner.title(), paths)
+        })
+        .filter(|(_, _, paths)| !paths.is_empty())
         .collect();
-    by_title.sort();
-    for (title, paths) in &by_title {
+    losers.sort();
+    for (_, title, paths) in &losers {
         lines.push(format!("conflicts with {title}:"));
         for path in paths {
             lines.push(format!("- {path}"));
