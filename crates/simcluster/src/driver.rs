@@ -12,10 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 use crate::behaviour::budget::Budgets;
 use crate::behaviour::claim::Claims;
 use crate::behaviour::definitions::Definitions;
+use crate::behaviour::deployment::Deployments;
 use crate::behaviour::garbage::Garbage;
 use crate::behaviour::kubelet::Kubelets;
 use crate::behaviour::namespace::Namespaces;
 use crate::behaviour::node::Nodes;
+use crate::behaviour::replicaset::ReplicaSets;
 use crate::behaviour::scheduler::Scheduler;
 use crate::behaviour::statefulset::StatefulSets;
 use crate::behaviour::{Behaviour, Change, Refusal, Write};
@@ -82,6 +84,8 @@ impl Driver {
             .with(Kubelets::new(conduct.start_up, conduct.seed), 2..=10)
             .with(Claims, 10..=50)
             .with(StatefulSets, 10..=40)
+            .with(Deployments::default(), 10..=40)
+            .with(ReplicaSets::default(), 10..=40)
             .with(Budgets, 10..=40)
             .with(Nodes, 10..=50)
             .with(Garbage::default(), 20..=80)

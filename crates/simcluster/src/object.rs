@@ -48,6 +48,12 @@ pub const NODES: Collection = Collection::known("", "nodes");
 pub const NAMESPACES: Collection = Collection::known("", "namespaces");
 /// StatefulSets.
 pub const STATEFULSETS: Collection = Collection::known("apps", "statefulsets");
+/// Deployments.
+pub const DEPLOYMENTS: Collection = Collection::known("apps", "deployments");
+/// ReplicaSets.
+pub const REPLICASETS: Collection = Collection::known("apps", "replicasets");
+/// DaemonSets.
+pub const DAEMONSETS: Collection = Collection::known("apps", "daemonsets");
 /// ControllerRevisions.
 pub const CONTROLLER_REVISIONS: Collection = Collection::known("apps", "controllerrevisions");
 /// PodDisruptionBudgets.

@@ -135,14 +135,14 @@ impl Store {
             .entry(key.namespace.clone())
             .or_default()
             .insert(key.name.clone(), object.clone());
-        let owner_before = before.as_deref().and_then(object::controller).map(|o| o["uid"].clone());
-        let owner_after = object::controller(&object).map(|o| o["uid"].clone());
-        if owner_before != owner_after {
+        let owner_before = before.as_deref().map(controller_uid);
+        let owner_after = controller_uid(&object);
+        if owner_before != Some(owner_after) {
             let place = (key.namespace.clone(), key.name.clone());
-            table.unindex(owner_before.as_ref(), &place);
-            if let Some(uid) = owner_after.as_ref().and_then(Value::as_str) {
-                table.controlled.entry(uid.to_owned()).or_default().insert(place);
+            if let Some(uid) = owner_before {
+                table.unindex(uid, &place);
             }
+            table.controlled.entry(owner_after.to_owned()).or_default().insert(place);
         }
         let change = Change { key, before, after: Some(object.clone()) };
         self.append(change, object.clone());
@@ -157,8 +157,7 @@ impl Store {
         if names.is_empty() {
             table.objects.remove(&key.namespace);
         }
-        let owner = object::controller(&before).map(|o| o["uid"].clone());
-        table.unindex(owner.as_ref(), &(key.namespace.clone(), key.name.clone()));
+        table.unindex(controller_uid(&before), &(key.namespace.clone(), key.name.clone()));
         self.revision += 1;
         let mut shown = (*before).clone();
         shown["metadata"]["resourceVersion"] = json!(self.revision.to_string());
@@ -209,16 +208,19 @@ impl Store {
 }
 
 impl Table {
-    fn unindex(&mut self, owner: Option<&Value>, place: &(String, String)) {
-        if let Some(uid) = owner.and_then(Value::as_str)
-            && let Some(places) = self.controlled.get_mut(uid)
-        {
+    fn unindex(&mut self, owner: &str, place: &(String, String)) {
+        if let Some(places) = self.controlled.get_mut(owner) {
             places.remove(place);
             if places.is_empty() {
-                self.controlled.remove(uid);
+                self.controlled.remove(owner);
             }
         }
     }
+}
+
+/// Whose an object is; empty when it has no controller.
+fn controller_uid(object: &Value) -> &str {
+    object::controller(object).and_then(|owner| owner["uid"].as_str()).unwrap_or_default()
 }
 
 impl View for Store {
@@ -302,6 +304,7 @@ mod tests {
         store.remove(&Key::new(PODS, "a", "2"));
         assert_eq!(names(store.controlled_by(&PODS, "x")), ["a/3"]);
         assert_eq!(names(store.controlled_by(&PODS, "y")), Vec::<String>::new());
+        assert_eq!(names(store.controlled_by(&PODS, "")), ["a/1"]);
     }
 
     #[test]

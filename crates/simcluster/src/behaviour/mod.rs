@@ -7,11 +7,15 @@
 pub mod definitions;
 pub mod budget;
 pub mod claim;
+pub mod daemonset;
+pub mod deployment;
 pub mod garbage;
 pub mod kubelet;
 pub mod namespace;
 pub mod node;
+pub mod own;
 pub mod pod;
+pub mod replicaset;
 pub mod scheduler;
 pub mod select;
 pub mod statefulset;
@@ -33,7 +37,8 @@ pub trait View {
         namespace: Option<&str>,
     ) -> Box<dyn Iterator<Item = &'a Object> + 'a>;
 
-    /// The objects of a collection whose controller reference has this UID, ordered by key.
+    /// The objects of a collection whose controller reference has this UID, ordered by key; those
+    /// without a controller for an empty one.
     fn controlled_by<'a>(
         &'a self,
         collection: &Collection,
