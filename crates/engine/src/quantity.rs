@@ -50,6 +50,55 @@ impl std::fmt::Display for Percent {
     }
 }
 
+/// A number of Pods, or a share of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IntOrPercent {
+    /// So many Pods.
+    Int(u32),
+    /// So many in a hundred; may be above 100, where that means something.
+    Percent(u32),
+}
+
+impl IntOrPercent {
+    /// All Pods, in the one spelling that a release doesn't pause at.
+    pub const ALL: Self = Self::Percent(100);
+
+    /// Pods out of `replicas`, at most all of them; parts of a Pod count as a whole one.
+    pub fn of(self, replicas: u32) -> u32 {
+        self.rounded(replicas, |product| product.div_ceil(100))
+    }
+
+    /// As [`of`](Self::of), but with less than `100%` of several Pods one at least stays behind: how
+    /// a batch of a Deployment is sized.
+    pub fn of_deployment(self, replicas: u32) -> u32 {
+        let part = matches!(self, Self::Percent(percent) if percent < 100);
+        let pods = self.of(replicas);
+        if part && replicas > 1 { pods.min(replicas - 1) } else { pods }
+    }
+
+    /// Pods out of `replicas`, parts of a Pod not counted: how a `maxUnavailable` is read.
+    pub fn of_rounded_down(self, replicas: u32) -> u32 {
+        self.rounded(replicas, |product| product / 100)
+    }
+
+    fn rounded(self, replicas: u32, divide: impl Fn(u64) -> u64) -> u32 {
+        let pods = match self {
+            Self::Int(count) => return count.min(replicas),
+            Self::Percent(percent) => divide(u64::from(percent) * u64::from(replicas)),
+        };
+        u32::try_from(pods).unwrap_or(u32::MAX).min(replicas)
+    }
+}
+
+impl std::fmt::Display for IntOrPercent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(count) => write!(f, "{count}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -81,6 +130,27 @@ mod tests {
     fn only_0_to_100_is_a_percentage() {
         assert_eq!(Percent::new(101), Err(NotAPercentage(101)));
         assert_eq!(Percent::new(-1), Err(NotAPercentage(-1)));
+    }
+
+    /// Pods at a step, of a Deployment's at a step, and as a maxUnavailable.
+    fn check_count(count: IntOrPercent, replicas: u32, pods: [u32; 3]) {
+        let found =
+            [count.of(replicas), count.of_deployment(replicas), count.of_rounded_down(replicas)];
+        assert_eq!(found, pods, "{count} of {replicas}");
+    }
+
+    #[test]
+    fn a_step_rounds_up_and_a_budget_down() {
+        use IntOrPercent::{Int, Percent};
+        check_count(Percent(50), 5, [3, 3, 2]);
+        check_count(Percent(1), 28, [1, 1, 0]);
+        check_count(Percent(99), 3, [3, 2, 2]);
+        check_count(Percent(99), 1, [1, 1, 0]);
+        check_count(Percent(100), 3, [3, 3, 3]);
+        check_count(Percent(120), 3, [3, 3, 3]);
+        check_count(Int(5), 3, [3, 3, 3]);
+        check_count(Int(2), 3, [2, 2, 2]);
+        check_count(Percent(50), 0, [0, 0, 0]);
     }
 
     proptest! {
