@@ -113,7 +113,6 @@ fn normal(key: &str, value: &mut Value) {
                 "resourceVersion" | "continue" if !text.is_empty() => json!("…"),
                 "serverAddress" | "reportingInstance" => json!("…"),
                 "controller.kubernetes.io/hash" => json!("…"),
-                "message" if text.starts_with("Apply failed with ") => json!(blocks(text)),
                 _ => json!(names(text)),
             };
         }
@@ -133,13 +132,6 @@ fn sorted_words(message: &str) -> String {
     let mut parts: Vec<&str> = list.trim_end_matches(']').split(", ").collect();
     parts.sort_unstable();
     format!("{head} is invalid: [{}]", parts.join(", "))
-}
-
-/// The managers of a conflict: those of one name are ordered by the second of their writing.
-fn blocks(text: &str) -> String {
-    let mut blocks: Vec<&str> = text.split("conflicts with ").collect();
-    blocks[1..].sort_unstable_by_key(|block| block.trim_end());
-    blocks.iter().map(|block| block.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
 /// Components that were one process have one entry; entries of one second are ordered by manager.

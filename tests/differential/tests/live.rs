@@ -158,6 +158,8 @@ fn tell(steps: &[Step], differences: &[Difference]) {
         && only.step < 15
     {
         println!("  after");
-        steps[..only.step].iter().for_each(|step| println!("    {step}"));
+        for step in &steps[..only.step] {
+            println!("    {:.600}", step.to_string());
+        }
     }
 }

@@ -48,7 +48,7 @@ impl Fields {
         })
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         match self {
             Fields::Kept(fields) => fields.as_object().is_none_or(Map::is_empty),
             Fields::Read(set) => set.is_empty(),
@@ -113,14 +113,13 @@ impl Entry {
         out
     }
 
-    /// The text that the real server sorts managers by in a conflict: the entry without its fields
-    /// as JSON, so that a missing time counts, and a subresource goes before none.
+    /// The text that the real server knows and sorts managers by: the entry as JSON without its
+    /// fields and time, so that a subresource goes before none.
     pub(super) fn identifier(&self) -> String {
         let mut out = vec![("manager", self.manager.as_str())];
         out.push(("operation", if self.applies { "Apply" } else { "Update" }));
         if !self.applies {
             out.push(("apiVersion", &self.api_version));
-            out.extend(self.time.as_deref().map(|time| ("time", time)));
         }
         if !self.subresource.is_empty() {
             out.push(("subresource", &self.subresource));
@@ -170,14 +169,24 @@ pub fn stamp(now: Timestamp) -> String {
 /// The entries of an object.
 pub(super) fn read(object: &Value) -> Vec<Entry> {
     let entries = object["metadata"]["managedFields"].as_array();
-    entries.into_iter().flatten().cloned().map(Entry::from_json).collect()
+    single(entries.into_iter().flatten().cloned())
+}
+
+/// Of two entries of one manager, which a scale that changes nothing leaves, the later counts.
+fn single(entries: impl Iterator<Item = Value>) -> Vec<Entry> {
+    let mut out: Vec<Entry> = Vec::new();
+    for entry in entries.map(Entry::from_json) {
+        out.retain(|known| !known.same_manager(&entry));
+        out.push(entry);
+    }
+    out
 }
 
 /// The same, out of an object that is about to get new ones.
 pub(super) fn take(object: &mut Value) -> Vec<Entry> {
     let entries = object.pointer_mut("/metadata/managedFields").map(Value::take);
     match entries {
-        Some(Value::Array(entries)) => entries.into_iter().map(Entry::from_json).collect(),
+        Some(Value::Array(entries)) => single(entries.into_iter()),
         _ => Vec::new(),
     }
 }

@@ -77,9 +77,11 @@ pub(super) fn remove(shape: Shape<'_>, value: &mut Value, last: &FieldSet, kept:
                 if goes(segment, below, declared) {
                     map.remove(key);
                 } else if let Some(inner) = map.get_mut(key) {
+                    let held = !is_empty(inner);
                     step_down(child, inner, below, kept.children.get(segment));
-                    // The real server leaves a null, which the schema of a custom kind refuses.
-                    if is_empty(inner) {
+                    // The real server leaves a null where it took something out, which the schema
+                    // of a custom kind refuses.
+                    if held && is_empty(inner) {
                         *inner = Value::Null;
                     }
                 }

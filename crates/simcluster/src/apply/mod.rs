@@ -57,6 +57,9 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
             changes.set = FieldSet::default();
         }
     }
+    if writer.subresource == Some("scale") && changes.set.is_empty() && changes.removed.is_empty() {
+        split(kind, &mut owners);
+    }
     for owner in &mut owners {
         release(owner, &changes);
     }
@@ -68,7 +71,87 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
         }
         take(&mut owners, mine, changes.set);
     }
+    cap(&mut owners);
     entries::write(new, owners);
+}
+
+/// A quirk of the real server: a scale that changes nothing moves the replicas of whoever owns them
+/// to another entry of the same manager, without a time.
+fn split(kind: &Kind, owners: &mut Vec<Entry>) {
+    let Some(paths) = &kind.scale else { return };
+    let mut replicas = FieldSet::default();
+    let path = paths.spec_replicas.split('.').filter(|part| !part.is_empty());
+    path.fold(&mut replicas, |at, part| at.below(&format!("f:{part}"))).member = true;
+    let mut apart = Vec::new();
+    for owner in owners.iter_mut().filter(|owner| !owner.applies) {
+        let fields = owner.fields.set();
+        if !fields.intersection(&replicas).is_empty() {
+            *fields = fields.difference(&replicas);
+            let fields = Fields::Read(replicas.clone());
+            apart.push(Entry { time: None, fields, ..owner.clone() });
+        }
+    }
+    owners.extend(apart);
+}
+
+/// The most managers that update, besides those that apply, and who gets the fields of the rest.
+const MOST_UPDATERS: usize = 10;
+const ANCIENT: &str = "ancient-changes";
+
+/// Merges the oldest entries of more managers than are kept, those of one version into one.
+fn cap(owners: &mut Vec<Entry>) {
+    owners.retain(|owner| !owner.fields.is_empty());
+    let mut updaters: Vec<Entry> = Vec::new();
+    for owner in owners.iter().filter(|owner| !owner.applies) {
+        updaters.push(owner.clone());
+    }
+    let mut length = updaters.len();
+    if length <= MOST_UPDATERS {
+        return;
+    }
+    updaters.sort_by_key(|owner| (owner.time.clone(), owner.identifier()));
+    let mut first: Vec<Entry> = Vec::new();
+    for mut owner in updaters {
+        if length <= MOST_UPDATERS {
+            break;
+        }
+        let Some(place) = first.iter().position(|one| one.api_version == owner.api_version) else {
+            first.push(owner);
+            continue;
+        };
+        let mut bucket = Entry {
+            manager: ANCIENT.to_owned(),
+            subresource: String::new(),
+            ..first[place].clone()
+        };
+        owners.retain(|one| !one.same_manager(&owner));
+        if let Some(known) = owners.iter_mut().find(|one| one.same_manager(&bucket)) {
+            known.fields.set().absorb(owner.fields.set());
+            known.time = owner.time;
+        } else {
+            let one = first[place].clone();
+            owners.retain(|other| !other.same_manager(&one));
+            bucket.fields.set().absorb(owner.fields.set());
+            bucket.time = owner.time;
+            owners.push(bucket);
+        }
+        length -= 1;
+    }
+}
+
+/// Takes the marks of a deletion away from all owners: who PUTs an object that is being deleted
+/// without them is taken to have removed them, though they stay.
+pub fn forget_deletion(object: &mut Value) {
+    let mut gone = FieldSet::default();
+    for field in ["f:deletionTimestamp", "f:deletionGracePeriodSeconds"] {
+        gone.below("f:metadata").below(field).member = true;
+    }
+    let mut owners = entries::take(object);
+    for owner in owners.iter_mut().filter(|owner| owner.fields.may_meet(&gone)) {
+        let fields = owner.fields.set();
+        *fields = fields.difference(&gone);
+    }
+    entries::write(object, owners);
 }
 
 fn entries_before(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) -> Vec<Entry> {

@@ -1,6 +1,8 @@
 //! Owners of fields after recorded writes.
 #![allow(clippy::needless_pass_by_value)]
 
+mod quirks;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -496,47 +498,4 @@ fn a_scale_of_zero_leaves_the_number_without_an_owner() {
     two["spec"]["replicas"] = json!(2);
     track(&set, Some(&zero), &mut two, &scale);
     check(&two, &left);
-}
-
-#[test]
-fn who_else_owns_a_map_that_an_apply_empties_keeps_it() {
-    let map = kind("", "v1", "configmaps");
-    let (alice, bob) = (writer("alice", "v1"), writer("bob", "v1"));
-    let one = apply(&map, None, &config(json!({"x": "1"})), &alice, false).expect("applies");
-    let mut two = one.clone();
-    two["metadata"]["annotations"] = json!({"l": "1"});
-    track(&map, Some(&one), &mut two, &bob);
-    let mut wanted = config(json!({"x": "1"}));
-    wanted["metadata"]["annotations"] = json!({"l": "2"});
-    let three = apply(&map, Some(&two), &wanted, &alice, true).expect("applies");
-    wanted["metadata"]["annotations"] = json!({});
-    let four = apply(&map, Some(&three), &wanted, &alice, true).expect("empties");
-    assert!(four["metadata"].get("annotations").is_none());
-    let empty = json!({"f:annotations": {}});
-    check(
-        &four,
-        &[
-            ("alice Apply", json!({"f:data": {"f:x": {}}, "f:metadata": empty})),
-            ("bob Update", json!({"f:metadata": empty})),
-        ],
-    );
-}
-
-#[test]
-fn managers_in_a_conflict_are_in_the_order_of_their_entries_as_json() {
-    let gadget = gadget();
-    let version = "example.com/v1";
-    let mut one = json!({"metadata": {"name": "a"}, "spec": {"id": "1", "percent": 1}});
-    track(&gadget, None, &mut one, &writer("bob", version));
-    let mut two = one.clone();
-    two["spec"]["percent"] = json!(2);
-    let scale = Writer { subresource: Some("scale"), ..writer("bob", version) };
-    track(&gadget, Some(&one), &mut two, &scale);
-    let wanted = json!({"metadata": {"name": "a"}, "spec": {"id": "3", "percent": 3}});
-    let refused = apply(&gadget, Some(&two), &wanted, &writer("alice", version), false);
-    assert_eq!(
-        refused.expect_err("conflicts").message,
-        "Apply failed with 2 conflicts: conflicts with \"bob\" with subresource \"scale\" using \
-         example.com/v1:\n- .spec.percent\nconflicts with \"bob\" using example.com/v1:\n- .spec.id"
-    );
 }

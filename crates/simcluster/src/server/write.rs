@@ -234,15 +234,21 @@ impl Inner {
         options: &WriteOptions,
         now: Timestamp,
     ) -> Result<(), ApiError> {
+        let before = attempt.shown_before();
+        let forgets = before.as_ref().is_some_and(|before| {
+            object::is_terminating(before) && !object::is_terminating(&attempt.after)
+        });
         self.shape(attempt)?;
         let kind = attempt.kind.clone();
-        let before = attempt.shown_before();
         let after = &mut attempt.after;
         let causes = match &before {
             None => conform::validate(&kind, after),
             Some(before) => {
                 let counted = kind.counts_generations() && attempt.part != Part::Binding;
-                if counted && meta::spec_changed(&kind, before, after) {
+                let noted = attempt.part == Part::Main
+                    && builtin::counts_annotations(&kind)
+                    && before["metadata"].get("annotations") != after["metadata"].get("annotations");
+                if counted && (noted || meta::spec_changed(&kind, before, after)) {
                     after["metadata"]["generation"] = json!(object::generation(before) + 1);
                 }
                 let part = (attempt.part == Part::Status).then_some("status");
@@ -266,8 +272,12 @@ impl Inner {
                 now,
             };
             apply::track(&kind, before.as_deref(), after, &writer);
+            if forgets {
+                apply::forget_deletion(after);
+            }
         }
         builtin::drop_gated(&kind, after);
+        builtin::count(&kind, before.as_deref(), after);
         if let Some(before) = &before {
             apply::keep_times(before, after);
         }
