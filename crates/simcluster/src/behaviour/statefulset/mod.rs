@@ -153,7 +153,8 @@ impl<'a> Look<'a> {
             .map_or(&update_object, |revision| revision);
 
         self.release();
-        let pods = self.pods();
+        let adopted = self.adopt();
+        let pods = self.pods(&adopted);
         let (current_name, update_name) =
             (object::name(current).to_owned(), object::name(&update_object).to_owned());
         let (acts, rolled) = sync::acts(&self.want, &pods, &update_name, self.now);
@@ -243,11 +244,32 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn pods(&self) -> BTreeMap<i64, Seen> {
+    /// Takes all of nobody's Pods that are selected and named as ours, also those that it will
+    /// scale in at once. Any other Pod under such a name makes the creation fail, again and again.
+    fn adopt(&mut self) -> Vec<Object> {
+        if self.want.terminating {
+            return Vec::new();
+        }
+        let namespace = &self.key.namespace;
+        let set_name = object::name(self.set);
+        let orphans: Vec<Object> = self
+            .view
+            .controlled_by(&PODS, "")
+            .filter(|pod| object::namespace(pod) == namespace)
+            .filter(|pod| replica::ordinal(set_name, object::name(pod)).is_some())
+            .filter(|pod| self.selects(pod) && !object::is_terminating(pod))
+            .cloned()
+            .collect();
+        self.writes.extend(orphans.iter().map(|orphan| adopt(self.set, PODS, orphan)));
+        orphans
+    }
+
+    fn pods(&self, adopted: &[Object]) -> BTreeMap<i64, Seen> {
         let set_name = object::name(self.set);
         self.view
             .controlled_by(&PODS, object::uid(self.set))
             .filter(|pod| self.selects(pod))
+            .chain(adopted)
             .filter_map(|pod| {
                 let ordinal = replica::ordinal(set_name, object::name(pod))?;
                 let ready = pod::is_running_and_ready(pod);
@@ -276,10 +298,6 @@ impl<'a> Look<'a> {
     fn create(&mut self, from: &Value, ordinal: i64) {
         let set_name = object::name(self.set).to_owned();
         let pod_key = self.pod_key(ordinal);
-        if let Some(orphan) = self.view.get(&pod_key).filter(|pod| self.adopts(pod)) {
-            self.writes.push(adopt(self.set, PODS, orphan));
-            return;
-        }
         for claim in replica::claims(self.set, &pod_key.name) {
             if self.view.get(&Key::of(CLAIMS, &claim)).is_some() {
                 continue;
@@ -296,14 +314,6 @@ impl<'a> Look<'a> {
         self.writes.push(Write::Create { collection: PODS, object });
         let message = format!("Create Pod {} in StatefulSet {set_name} successful", pod_key.name);
         self.event("SuccessfulCreate", message);
-    }
-
-    /// Whether a Pod under one of our names is nobody's and selected. Any other such Pod makes the
-    /// creation fail, and it is tried again.
-    fn adopts(&self, pod: &Value) -> bool {
-        object::controller(pod).is_none()
-            && !object::is_terminating(pod)
-            && select::selects(&self.set["spec"]["selector"], &pod["metadata"]["labels"])
     }
 
     fn delete(&mut self, ordinal: i64) {

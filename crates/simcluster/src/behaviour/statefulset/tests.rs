@@ -476,3 +476,18 @@ fn an_orphan_wakes_the_set_that_would_take_it() {
         Change { key: Key::of(PODS, &orphan), before: None, after: Some(Arc::new(orphan)) };
     assert_eq!(StatefulSets.concerns(&lab.store, &change), [key()]);
 }
+
+#[test]
+fn orphans_above_the_range_are_adopted_too_and_scaled_in() {
+    let mut lab = Lab::new(|_| ());
+    lab.run();
+    let pods: Vec<Key> = lab.store.list(&PODS, None).map(|pod| Key::of(PODS, pod)).collect();
+    for pod in &pods {
+        lab.edit(pod, |pod| pod["metadata"]["ownerReferences"] = json!([]));
+    }
+    lab.edit(&key(), |set| set["metadata"]["uid"] = "another".into());
+    lab.spec(|spec| spec["replicas"] = 1.into());
+    lab.run();
+    assert_eq!(lab.images().len(), 1);
+    assert_eq!(lab.store.controlled_by(&PODS, "another").count(), 1);
+}

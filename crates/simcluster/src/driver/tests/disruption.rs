@@ -149,3 +149,13 @@ fn crash_looping_pods_are_locked_in_once_they_have_used_up_the_budget() {
     assert_eq!(lab.evict(9), Ok(()));
     assert_eq!(lab.evict(1).unwrap_err().code, 429);
 }
+
+#[test]
+fn a_pod_that_is_relabelled_is_no_longer_counted_though_its_name_stays_taken() {
+    let mut lab = Lab::with_set(25, 2, |_| ());
+    lab.edit(&pod_key(0), None, |pod| pod["metadata"]["labels"]["app"] = "stray".into());
+    lab.pass(5);
+    assert_eq!(lab.status()["replicas"], 1);
+    assert_eq!(lab.status()["readyReplicas"], 1);
+    assert!(lab.get(&pod_key(0)).unwrap()["metadata"].get("ownerReferences").is_none());
+}
