@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::behaviour::budget::Budgets;
 use crate::behaviour::claim::Claims;
+use crate::behaviour::daemonset::DaemonSets;
 use crate::behaviour::definitions::Definitions;
 use crate::behaviour::deployment::Deployments;
 use crate::behaviour::garbage::Garbage;
@@ -86,6 +87,7 @@ impl Driver {
             .with(StatefulSets, 10..=40)
             .with(Deployments::default(), 10..=40)
             .with(ReplicaSets::default(), 10..=40)
+            .with(DaemonSets::default(), 10..=40)
             .with(Budgets, 10..=40)
             .with(Nodes, 10..=50)
             .with(Garbage::default(), 20..=80)

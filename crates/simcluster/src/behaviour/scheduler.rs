@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Behaviour, Change, Step, View, Write, pod};
+use super::{Behaviour, Change, Step, View, Write, affinity, pod};
 use crate::object::{self, Key, NODES, Object, PODS};
 
 const COMPONENT: &str = "default-scheduler";
 
 /// Binds to the node with the fewest Pods; chance, drawn from the seed, decides among equals.
-/// Resources and affinity are not weighed.
+/// Resources and preferences are not weighed.
 #[derive(Debug, Default)]
 pub struct Scheduler {
     /// Where each Pod is, as heard from every change, and how many are on each node.
@@ -109,12 +109,11 @@ fn refuses(node: &Value, pod: &Value) -> Option<String> {
     if object::is_terminating(node) {
         return Some("node(s) were terminating".to_owned());
     }
-    let wanted = pod["spec"]["nodeSelector"].as_object();
-    let labels = &node["metadata"]["labels"];
-    if wanted.is_some_and(|all| all.iter().any(|(key, value)| labels.get(key) != Some(value))) {
+    if !affinity::asks_for(&pod["spec"], node) {
         return Some("node(s) didn't match Pod's node affinity/selector".to_owned());
     }
-    if node["spec"]["unschedulable"] == true {
+    let cordon = json!({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"});
+    if node["spec"]["unschedulable"] == true && !tolerates(pod, &cordon) {
         return Some("node(s) were unschedulable".to_owned());
     }
     let taints = node["spec"]["taints"].as_array().into_iter().flatten();

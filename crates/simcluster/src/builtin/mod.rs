@@ -7,12 +7,17 @@ use crate::kind::Kind;
 
 mod budget;
 mod causes;
+mod daemonset;
+mod deployment;
 mod meta;
 pub mod names;
 mod plain;
 mod pod;
 mod quantity;
 mod rbac;
+mod replicaset;
+mod rolling;
+mod template;
 mod workload;
 
 use causes::Causes;
@@ -29,9 +34,9 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("", "PersistentVolumeClaim") => plain::default_claim(object),
         ("", "Secret") => plain::default_secret(object),
         ("apps", "StatefulSet") => workload::default_statefulset(object),
-        ("apps", "Deployment") => workload::default_deployment(object),
-        ("apps", "ReplicaSet") => workload::default_replicaset(object),
-        ("apps", "DaemonSet") => workload::default_daemonset(object),
+        ("apps", "Deployment") => deployment::default(object),
+        ("apps", "ReplicaSet") => replicaset::default(object),
+        ("apps", "DaemonSet") => daemonset::default(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             crate::crd::default_definition(object);
         }
@@ -51,6 +56,18 @@ pub fn drop_gated(kind: &Kind, object: &mut Value) {
     if kind.kind == "Lease" && kind.custom.is_none() {
         plain::drop_gated(object);
     }
+}
+
+/// What the server itself keeps count of in an object, after its owners are noted.
+pub fn count(kind: &Kind, before: Option<&Value>, after: &mut Value) {
+    if kind.kind == "DaemonSet" && kind.group == "apps" {
+        daemonset::count_templates(before, after);
+    }
+}
+
+/// Whether a change of annotations is a new generation: a Deployment's reach its ReplicaSet.
+pub fn counts_annotations(kind: &Kind) -> bool {
+    kind.kind == "Deployment" && kind.group == "apps"
 }
 
 /// What the server itself adds to a new object after its owners are noted: tolerations and priority
@@ -83,6 +100,10 @@ pub fn validate_update(
     if subresource == Some("status") {
         return out.into_vec();
     }
+    if kind.kind == "DaemonSet" && kind.group == "apps" {
+        // Said before all else, where the other kinds say it last.
+        workload::fixed_selector(new, old, &mut out);
+    }
     match (kind.group.as_str(), kind.kind.as_str()) {
         // The spec of a Pod that exists was valid once, and hardly any of it can change.
         ("", "Pod") => pod::validate_update(new, old, &mut out),
@@ -90,7 +111,7 @@ pub fn validate_update(
     }
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("apps", "StatefulSet") => workload::update_statefulset(new, old, &mut out),
-        ("apps", "Deployment" | "ReplicaSet" | "DaemonSet") => {
+        ("apps", "Deployment" | "ReplicaSet") => {
             workload::fixed_selector(new, old, &mut out);
         }
         ("", "ConfigMap" | "Secret") => plain::update_data(new, old, &mut out),
@@ -106,9 +127,9 @@ fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
         ("", "ConfigMap" | "Secret") => plain::validate_data(object, out),
         ("", "Service") => plain::validate_service(object, out),
         ("apps", "StatefulSet") => workload::validate_statefulset(object, out),
-        ("apps", "Deployment") => workload::validate_other(object, "deployment", out),
-        ("apps", "ReplicaSet") => workload::validate_other(object, "deployment", out),
-        ("apps", "DaemonSet") => workload::validate_other(object, "daemonset", out),
+        ("apps", "Deployment") => deployment::validate(object, out),
+        ("apps", "ReplicaSet") => replicaset::validate(object, out),
+        ("apps", "DaemonSet") => daemonset::validate(object, out),
         ("policy", "PodDisruptionBudget") => budget::validate(object, out),
         ("", "Event") => plain::validate_core_event(object, out),
         ("events.k8s.io", "Event") => plain::validate_event(object, out),

@@ -1,4 +1,4 @@
-//! StatefulSets, Deployments, ReplicaSets and DaemonSets.
+//! StatefulSets, and what they share with the other kinds that hold a Pod template.
 
 use serde_json::{Map, Value, json};
 
@@ -44,49 +44,6 @@ pub(super) fn default_statefulset(object: &mut Value) {
         set(claim, "kind", "PersistentVolumeClaim");
         set(&mut claim["spec"], "volumeMode", "Filesystem");
         set(&mut claim["status"], "phase", "Pending");
-    }
-}
-
-/// Defaults of a Deployment.
-pub(super) fn default_deployment(object: &mut Value) {
-    let spec = &mut object["spec"];
-    set(spec, "replicas", 1);
-    set(spec, "strategy", Map::new());
-    set(&mut spec["strategy"], "type", "RollingUpdate");
-    if spec["strategy"]["type"] == "RollingUpdate" {
-        set(&mut spec["strategy"], "rollingUpdate", Map::new());
-        set(&mut spec["strategy"]["rollingUpdate"], "maxUnavailable", "25%");
-        set(&mut spec["strategy"]["rollingUpdate"], "maxSurge", "25%");
-    }
-    set(spec, "revisionHistoryLimit", 10);
-    set(spec, "progressDeadlineSeconds", 600);
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
-    }
-}
-
-/// Defaults of a ReplicaSet.
-pub(super) fn default_replicaset(object: &mut Value) {
-    let spec = &mut object["spec"];
-    set(spec, "replicas", 1);
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
-    }
-}
-
-/// Defaults of a DaemonSet.
-pub(super) fn default_daemonset(object: &mut Value) {
-    let spec = &mut object["spec"];
-    set(spec, "updateStrategy", Map::new());
-    set(&mut spec["updateStrategy"], "type", "RollingUpdate");
-    if spec["updateStrategy"]["type"] == "RollingUpdate" {
-        set(&mut spec["updateStrategy"], "rollingUpdate", Map::new());
-        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxUnavailable", 1);
-        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxSurge", 0);
-    }
-    set(spec, "revisionHistoryLimit", 10);
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
     }
 }
 
@@ -138,33 +95,6 @@ pub(super) fn validate_statefulset(object: &Value, out: &mut Causes) {
     always_restarts(spec, "StatefulSet", out);
 }
 
-/// The spec of a Deployment, ReplicaSet or DaemonSet; `kind` in lower case.
-pub(super) fn validate_other(object: &Value, kind: &str, out: &mut Causes) {
-    let spec = &object["spec"];
-    for field in ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"]
-    {
-        out.not_negative(format!("spec.{field}"), &spec[field]);
-    }
-    let empty = format!("empty selector is invalid for {kind}");
-    selector_and_template(spec, &empty, out);
-    always_restarts(spec, "", out);
-    if let Some(strategy) = spec.get("strategy") {
-        match text(strategy, "type") {
-            "RollingUpdate" => {}
-            "Recreate" if strategy["rollingUpdate"].is_null() => {}
-            "Recreate" => out.forbidden(
-                "spec.strategy.rollingUpdate",
-                "may not be specified when strategy `type` is 'Recreate'",
-            ),
-            _ => out.not_supported(
-                "spec.strategy.type",
-                &strategy["type"],
-                &["Recreate", "RollingUpdate"],
-            ),
-        }
-    }
-}
-
 fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
     let selector = &spec["selector"];
     match selector.as_object() {
@@ -198,14 +128,15 @@ fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
     validate_template(&spec["template"], "spec.template", &claims, out);
 }
 
-fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
+/// A template whose Pods are never done; `kind` is whose it is.
+pub(super) fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
     let template = &spec["template"]["spec"];
     let policy = text(template, "restartPolicy");
     if !policy.is_empty() && policy != "Always" {
         let path = "spec.template.spec.restartPolicy";
         out.not_supported(path, &template["restartPolicy"], &["Always"]);
     }
-    if !kind.is_empty() && !template["activeDeadlineSeconds"].is_null() {
+    if !template["activeDeadlineSeconds"].is_null() {
         out.forbidden(
             "spec.template.spec.activeDeadlineSeconds",
             &format!("activeDeadlineSeconds in {kind} is not Supported"),

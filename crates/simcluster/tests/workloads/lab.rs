@@ -65,6 +65,13 @@ impl Lab {
         self.cluster.server().commit(write, "test", self.now()).unwrap();
     }
 
+    pub(crate) fn write_status(&self, key: &Key, status: Value) {
+        let mut object = self.get(key).expect("it is there");
+        object["status"] = status;
+        let write = Write::Update { key: key.clone(), subresource: Some("status"), object };
+        self.cluster.server().commit(write, "test", self.now()).unwrap();
+    }
+
     pub(crate) fn delete(&self, key: &Key) {
         let write = Write::Delete { key: key.clone(), uid: None, grace_period_seconds: None };
         self.cluster.server().commit(write, "test", self.now()).unwrap();

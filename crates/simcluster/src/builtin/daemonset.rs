@@ -1,0 +1,79 @@
+//! DaemonSets, with the annotation by which the server counts their templates.
+
+use serde_json::{Map, Value, json};
+
+use super::causes::{Causes, text};
+use super::pod::default_template;
+use super::pod_set as set;
+use super::{rolling, template};
+use crate::behaviour::daemonset::GENERATION;
+
+/// Fills in the defaults.
+pub(super) fn default(object: &mut Value) {
+    // Kept beside the object by the server, and told as an annotation.
+    if !object["metadata"]["annotations"].is_object() {
+        object["metadata"]["annotations"] = json!({});
+    }
+    set(&mut object["metadata"]["annotations"], GENERATION, "0");
+    let spec = &mut object["spec"];
+    set(spec, "updateStrategy", Map::new());
+    if text(&spec["updateStrategy"], "type").is_empty() {
+        spec["updateStrategy"]["type"] = "RollingUpdate".into();
+    }
+    if spec["updateStrategy"]["type"] == "RollingUpdate" {
+        set(&mut spec["updateStrategy"], "rollingUpdate", Map::new());
+        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxUnavailable", 1);
+        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxSurge", 0);
+    }
+    set(spec, "revisionHistoryLimit", 10);
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+}
+
+/// Counts the templates: 1 for a new object, one more for each that is another.
+pub(super) fn count_templates(before: Option<&Value>, after: &mut Value) {
+    let counted = before.map_or(1, |before| {
+        let known = crate::object::annotation(before, GENERATION);
+        let known = known.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
+        known + i64::from(before["spec"]["template"] != after["spec"]["template"])
+    });
+    after["metadata"]["annotations"][GENERATION] = counted.to_string().into();
+}
+
+/// What is wrong with the spec.
+pub(super) fn validate(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    template::validate_selector(spec, "daemonset", out);
+    template::validate_labels(spec, out);
+    template::validate(spec, "DaemonSet", out);
+    out.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
+    validate_strategy(&spec["updateStrategy"], out);
+    out.not_negative("spec.revisionHistoryLimit", &spec["revisionHistoryLimit"]);
+}
+
+fn validate_strategy(strategy: &Value, out: &mut Causes) {
+    let part = &strategy["rollingUpdate"];
+    match text(strategy, "type") {
+        "OnDelete" => {}
+        "RollingUpdate" => {
+            let path = |field: &str| format!("spec.updateStrategy.rollingUpdate.{field}");
+            let (unavailable, surge) = (&part["maxUnavailable"], &part["maxSurge"]);
+            rolling::validate(&path("maxUnavailable"), unavailable, out);
+            rolling::validate(&path("maxSurge"), surge, out);
+            rolling::at_most_all(&path("maxUnavailable"), unavailable, out);
+            rolling::at_most_all(&path("maxSurge"), surge, out);
+            match (rolling::is_zero(unavailable), rolling::is_zero(surge)) {
+                (false, false) => {
+                    let why = "may not be set when maxUnavailable is non-zero";
+                    out.invalid(path("maxSurge"), surge, why);
+                }
+                (true, true) => {
+                    out.required(path("maxUnavailable"), "cannot be 0 when maxSurge is 0");
+                }
+                _ => {}
+            }
+        }
+        _ => out.not_supported("spec.updateStrategy", strategy, &["RollingUpdate", "OnDelete"]),
+    }
+}

@@ -1,0 +1,71 @@
+//! Deployments.
+
+use serde_json::{Map, Value};
+
+use super::causes::{Causes, text};
+use super::pod::default_template;
+use super::pod_set as set;
+use super::{rolling, template};
+
+/// Fills in the defaults.
+pub(super) fn default(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "replicas", 1);
+    set(spec, "strategy", Map::new());
+    if text(&spec["strategy"], "type").is_empty() {
+        spec["strategy"]["type"] = "RollingUpdate".into();
+    }
+    if spec["strategy"]["type"] == "RollingUpdate" {
+        set(&mut spec["strategy"], "rollingUpdate", Map::new());
+        set(&mut spec["strategy"]["rollingUpdate"], "maxUnavailable", "25%");
+        set(&mut spec["strategy"]["rollingUpdate"], "maxSurge", "25%");
+    }
+    set(spec, "revisionHistoryLimit", 10);
+    set(spec, "progressDeadlineSeconds", 600);
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+}
+
+/// What is wrong with the spec.
+pub(super) fn validate(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    out.not_negative("spec.replicas", &spec["replicas"]);
+    template::validate_both(spec, out);
+    validate_strategy(&spec["strategy"], out);
+    for field in ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
+        out.not_negative(format!("spec.{field}"), &spec[field]);
+    }
+    let deadline = &spec["progressDeadlineSeconds"];
+    let ready = spec["minReadySeconds"].as_i64().unwrap_or(0);
+    if deadline.as_i64().is_some_and(|deadline| deadline <= ready) {
+        let path = "spec.progressDeadlineSeconds";
+        out.invalid(path, deadline, "must be greater than minReadySeconds");
+    }
+}
+
+fn validate_strategy(strategy: &Value, out: &mut Causes) {
+    let part = &strategy["rollingUpdate"];
+    match text(strategy, "type") {
+        "Recreate" => {
+            if !part.is_null() {
+                out.forbidden(
+                    "spec.strategy.rollingUpdate",
+                    "may not be specified when strategy `type` is 'Recreate'",
+                );
+            }
+        }
+        "RollingUpdate" => {
+            let path = |field: &str| format!("spec.strategy.rollingUpdate.{field}");
+            let (unavailable, surge) = (&part["maxUnavailable"], &part["maxSurge"]);
+            rolling::validate(&path("maxUnavailable"), unavailable, out);
+            rolling::validate(&path("maxSurge"), surge, out);
+            if rolling::is_zero(unavailable) && rolling::is_zero(surge) {
+                let why = "may not be 0 when `maxSurge` is 0";
+                out.invalid(path("maxUnavailable"), unavailable, why);
+            }
+            rolling::at_most_all(&path("maxUnavailable"), unavailable, out);
+        }
+        _ => out.not_supported("spec.strategy", strategy, &["Recreate", "RollingUpdate"]),
+    }
+}

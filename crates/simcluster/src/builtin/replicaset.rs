@@ -1,0 +1,25 @@
+//! ReplicaSets.
+
+use serde_json::Value;
+
+use super::causes::Causes;
+use super::pod::default_template;
+use super::pod_set as set;
+use super::template;
+
+/// Fills in the defaults.
+pub(super) fn default(object: &mut Value) {
+    let spec = &mut object["spec"];
+    set(spec, "replicas", 1);
+    if let Some(template) = spec.get_mut("template") {
+        default_template(template);
+    }
+}
+
+/// What is wrong with the spec.
+pub(super) fn validate(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    out.not_negative("spec.replicas", &spec["replicas"]);
+    out.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
+    template::validate_both(spec, out);
+}
