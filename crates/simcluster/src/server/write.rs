@@ -245,7 +245,10 @@ impl Inner {
             None => conform::validate(&kind, after),
             Some(before) => {
                 let counted = kind.counts_generations() && attempt.part != Part::Binding;
-                if counted && meta::spec_changed(&kind, before, after) {
+                let noted = attempt.part == Part::Main
+                    && builtin::counts_annotations(&kind)
+                    && before["metadata"].get("annotations") != after["metadata"].get("annotations");
+                if counted && (noted || meta::spec_changed(&kind, before, after)) {
                     after["metadata"]["generation"] = json!(object::generation(before) + 1);
                 }
                 let part = (attempt.part == Part::Status).then_some("status");
@@ -274,6 +277,7 @@ impl Inner {
             }
         }
         builtin::drop_gated(&kind, after);
+        builtin::count(&kind, before.as_deref(), after);
         if let Some(before) = &before {
             apply::keep_times(before, after);
         }
