@@ -75,6 +75,7 @@ impl SimCluster {
                 .commit(Write::Create { collection: NODES, object }, "kubelet", now)
                 .expect("an empty server takes the first nodes");
         }
+        server.furnish(now);
         Self { server, options }
     }
 
@@ -95,6 +96,7 @@ impl SimCluster {
             clock: self.options.clock.clone(),
             address: self.options.address.clone(),
             access: Arc::new(self.options.access.clone()),
+            seed: self.options.seed,
         })
     }
 
@@ -107,6 +109,13 @@ impl SimCluster {
     /// Runs the controllers, kubelets and nodes for ever. To be called once.
     pub fn drive(&self) -> impl Future<Output = ()> + Send + use<> {
         self.driver().drive(self.options.clock.clone())
+    }
+
+    /// A token of a ServiceAccount, whether it has been made or not, that is good for a year.
+    pub fn token(&self, namespace: &str, account: &str) -> String {
+        let now = (self.options.clock)();
+        let until = now.saturating_add(SignedDuration::from_hours(24 * 365)).unwrap_or(now);
+        crate::authorization::token::mint(self.options.seed, namespace, account, "", until)
     }
 
     /// Hands in what carries calls to admission webhooks.

@@ -6,6 +6,7 @@
 
 pub mod admission;
 pub mod apply;
+pub mod authorization;
 pub mod behaviour;
 pub mod builtin;
 pub mod cluster;
@@ -20,6 +21,7 @@ pub mod kind;
 pub mod object;
 pub mod openapi;
 pub mod patch;
+pub mod protobuf;
 pub mod selector;
 pub mod server;
 pub mod store;

@@ -21,6 +21,7 @@ use crate::server::{Inner, Server};
 
 pub use matching::Hook;
 pub use review::Subject;
+pub(crate) use review::user_info;
 
 /// One call of a webhook.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 use super::{Hook, shown};
+use crate::authorization::User;
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object;
@@ -32,7 +33,7 @@ pub struct Subject {
     /// Nothing will be stored.
     pub dry_run: bool,
     /// Who writes.
-    pub user: String,
+    pub user: User,
 }
 
 impl Subject {
@@ -70,10 +71,7 @@ pub(super) fn request(subject: &Subject, hook: &str) -> Value {
         "requestResource": resource,
         "name": subject.name,
         "operation": subject.operation,
-        "userInfo": {
-            "username": subject.user,
-            "groups": ["system:masters", "system:authenticated"],
-        },
+        "userInfo": user_info(&subject.user),
         "object": subject.object,
         "oldObject": subject.old_object,
         "dryRun": subject.dry_run,
@@ -87,6 +85,15 @@ pub(super) fn request(subject: &Subject, hook: &str) -> Value {
         request["requestSubResource"] = json!(subject.subresource);
     }
     json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request})
+}
+
+/// A user as reviews show him.
+pub(crate) fn user_info(user: &User) -> Value {
+    let mut out = json!({"username": user.name, "groups": user.groups});
+    if !user.uid.is_empty() {
+        out["uid"] = json!(user.uid);
+    }
+    out
 }
 
 /// A UID that is the same when the same history asks the same question.

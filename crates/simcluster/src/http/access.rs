@@ -1,19 +1,21 @@
-//! Who is asking, and whether they may: tokens and a list of what is denied.
+//! Who is asking, and whether he may: tokens, impersonation, and a list of what is denied.
 //!
-//! Without tokens everybody is the admin. A cluster that wants to show how a client takes a refusal
-//! gives tokens to users and denies them things; there are no roles.
+//! Without tokens everybody is the admin who does not say otherwise. Whoever says so, by the token of
+//! a ServiceAccount or by impersonation, has the rights that the cluster's roles give him. A cluster
+//! that wants to show how a client takes a refusal denies things beside.
 
 use std::collections::BTreeMap;
 
-use http::{HeaderMap, header};
-use serde_json::{Value, json};
+use http::{HeaderMap, Method, header};
+use jiff::Timestamp;
 
-use super::route::{Resource, Target};
+use super::route::Target;
+use crate::authorization::{Place, User, Verdict, Wish, decide, token};
 use crate::error::ApiError;
+use crate::store::Store;
 
 /// The user that everybody is on a cluster without tokens.
 pub const ADMIN: &str = "kubernetes-admin";
-const ANONYMOUS: &str = "system:anonymous";
 
 /// One thing that a user may not do. `*` stands for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,149 +33,103 @@ pub struct Denial {
 /// Users by token, and what they may not do.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Bearer token → user name. Empty: everybody is the admin.
+    /// Bearer token → user name. Empty: whoever has no token is the admin.
     pub tokens: BTreeMap<String, String>,
-    /// What is denied.
+    /// What is denied, whatever the roles say.
     pub denied: Vec<Denial>,
-}
-
-/// What somebody wants to do, as authorization sees it.
-#[derive(Clone, Debug)]
-pub(crate) struct Wish<'a> {
-    pub(crate) verb: &'a str,
-    pub(crate) group: &'a str,
-    /// `pods`, `pods/eviction`.
-    pub(crate) resource: String,
-    pub(crate) namespace: &'a str,
-    pub(crate) name: &'a str,
 }
 
 impl Access {
     /// The user of a request; 401 for a token that nobody has.
-    pub(crate) fn user(&self, headers: &HeaderMap) -> Result<String, ApiError> {
-        if self.tokens.is_empty() {
-            return Ok(ADMIN.to_owned());
-        }
+    pub(crate) fn user(
+        &self,
+        headers: &HeaderMap,
+        seed: u64,
+        now: Timestamp,
+    ) -> Result<User, ApiError> {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let Some(given) = given else { return Ok(ANONYMOUS.to_owned()) };
-        given
-            .strip_prefix("Bearer ")
-            .and_then(|token| self.tokens.get(token))
-            .cloned()
-            .ok_or_else(|| ApiError::new(401, "Unauthorized", "Unauthorized"))
+        let Some(given) = given else {
+            return Ok(if self.tokens.is_empty() {
+                User::master(ADMIN)
+            } else {
+                User::anonymous()
+            });
+        };
+        let token = given.strip_prefix("Bearer ").unwrap_or_default();
+        match self.tokens.get(token) {
+            Some(name) if name == ADMIN => Ok(User::master(ADMIN)),
+            Some(name) => Ok(User::named(name, Vec::new())),
+            None => token::holder(seed, token, now)
+                .ok_or_else(|| ApiError::new(401, "Unauthorized", "Unauthorized")),
+        }
     }
 
-    /// Whether nothing denies this.
-    pub(crate) fn allows(&self, user: &str, wish: &Wish<'_>) -> bool {
+    /// Whom the request acts as: the one who sent it, or another if he may.
+    pub(crate) fn acting(
+        &self,
+        store: &Store,
+        user: User,
+        headers: &HeaderMap,
+    ) -> Result<User, ApiError> {
+        let all = |name: &str| -> Vec<String> {
+            let values = headers.get_all(name).iter();
+            values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
+        };
+        let (names, groups, uids) =
+            (all("impersonate-user"), all("impersonate-group"), all("impersonate-uid"));
+        let Some(name) = names.into_iter().next() else {
+            return Ok(user);
+        };
+        let account = name.strip_prefix("system:serviceaccount:").and_then(|it| it.split_once(':'));
+        let mut wishes = vec![match account {
+            Some((namespace, name)) => {
+                Wish::about("impersonate", "", "serviceaccounts", namespace, name)
+            }
+            None => Wish::about("impersonate", "", "users", "", &name),
+        }];
+        wishes.extend(groups.iter().map(|one| Wish::about("impersonate", "", "groups", "", one)));
+        let group = "authentication.k8s.io";
+        wishes.extend(uids.iter().map(|one| Wish::about("impersonate", group, "uids", "", one)));
+        for wish in wishes {
+            let verdict = self.verdict(store, &user, &wish);
+            if !verdict.allowed {
+                return Err(wish.refusal(&user, &verdict.reason));
+            }
+        }
+        let uid = uids.into_iter().next().unwrap_or_default();
+        Ok(User { uid, ..User::named(&name, groups) })
+    }
+
+    /// Whether nothing denies this, and some role allows it.
+    pub(crate) fn verdict(&self, store: &Store, user: &User, wish: &Wish<'_>) -> Verdict {
         let is = |pattern: &str, value: &str| pattern == "*" || pattern == value;
-        user != ANONYMOUS
-            && !self.denied.iter().any(|denial| {
-                is(&denial.user, user)
-                    && is(&denial.verb, wish.verb)
-                    && is(&denial.group, wish.group)
-                    && is(&denial.resource, &wish.resource)
-            })
+        let denied = match &wish.place {
+            Place::Path(_) => false,
+            Place::Resource { group, resource, .. } => self.denied.iter().any(|denial| {
+                is(&denial.user, &user.name)
+                    && is(&denial.verb, &wish.verb)
+                    && is(&denial.group, group)
+                    && is(&denial.resource, resource)
+            }),
+        };
+        if denied {
+            return Verdict { allowed: false, reason: String::new() };
+        }
+        decide(store, user, wish)
     }
 
-    /// 403 in the server's words, when something denies the request.
+    /// 403 in the server's words, when the request may not be made.
     pub(crate) fn check(
         &self,
-        user: &str,
-        method: &http::Method,
-        path: &str,
-        target: &Target,
+        store: &Store,
+        user: &User,
+        request: (&Method, &str, &Target),
         watch: bool,
+        query: &[(String, String)],
     ) -> Result<(), ApiError> {
-        let verb = |one: &'static str, many: &'static str, named: bool| {
-            if named { one } else { many }
-        };
-        match target {
-            Target::Resource(resource) => {
-                let named = resource.name.is_some();
-                let verb = match method.as_str() {
-                    "GET" | "HEAD" if watch => "watch",
-                    "GET" | "HEAD" => verb("get", "list", named),
-                    "POST" => "create",
-                    "PUT" => "update",
-                    "PATCH" => "patch",
-                    "DELETE" => verb("delete", "deletecollection", named),
-                    _ => return Ok(()),
-                };
-                let wish = wish(resource, verb);
-                if self.allows(user, &wish) { Ok(()) } else { Err(refusal(user, &wish)) }
-            }
-            Target::Version | Target::Health(_) => Ok(()),
-            _ if user == ANONYMOUS => {
-                let verb = method.as_str().to_lowercase();
-                let why = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
-                Err(ApiError::new(403, "Forbidden", why).with_details(json!({})))
-            }
-            _ => Ok(()),
-        }
+        let (method, path, target) = request;
+        let wish = Wish::of(method, path, target, watch, query);
+        let verdict = self.verdict(store, user, &wish);
+        if verdict.allowed { Ok(()) } else { Err(wish.refusal(user, &verdict.reason)) }
     }
-
-    /// `status` of an access review about this user.
-    pub(crate) fn review(&self, user: &str, spec: &Value) -> Value {
-        let asked = &spec["resourceAttributes"];
-        let text = |field: &str| asked[field].as_str().unwrap_or_default();
-        let resource = match text("subresource") {
-            "" => text("resource").to_owned(),
-            sub => format!("{}/{sub}", text("resource")),
-        };
-        let wish = Wish {
-            verb: text("verb"),
-            group: text("group"),
-            resource,
-            namespace: text("namespace"),
-            name: text("name"),
-        };
-        json!({"allowed": self.allows(user, &wish)})
-    }
-}
-
-fn wish<'a>(resource: &'a Resource, verb: &'a str) -> Wish<'a> {
-    let name = match &resource.subresource {
-        Some(sub) => format!("{}/{sub}", resource.plural),
-        None => resource.plural.clone(),
-    };
-    Wish {
-        verb,
-        group: &resource.group,
-        resource: name,
-        namespace: resource.namespace.as_deref().unwrap_or_default(),
-        name: resource.name.as_deref().unwrap_or_default(),
-    }
-}
-
-fn refusal(user: &str, wish: &Wish<'_>) -> ApiError {
-    let plural = wish.resource.split('/').next().unwrap_or_default();
-    let dotted = |name: &str| {
-        if wish.group.is_empty() { name.to_owned() } else { format!("{name}.{}", wish.group) }
-    };
-    let what = if wish.name.is_empty() {
-        dotted(plural)
-    } else {
-        format!("{} \"{}\"", dotted(plural), wish.name)
-    };
-    let place = if wish.namespace.is_empty() {
-        "at the cluster scope".to_owned()
-    } else {
-        format!("in the namespace \"{}\"", wish.namespace)
-    };
-    let mut details = json!({"kind": plural});
-    for (field, value) in [("name", wish.name), ("group", wish.group)] {
-        if !value.is_empty() {
-            details[field] = json!(value);
-        }
-    }
-    ApiError::new(
-        403,
-        "Forbidden",
-        format!(
-            "{what} is forbidden: User \"{user}\" cannot {} resource \"{}\" in API group \"{}\" \
-             {place}",
-            wish.verb, wish.resource, wish.group
-        ),
-    )
-    .with_details(details)
 }

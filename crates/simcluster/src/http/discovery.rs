@@ -182,7 +182,7 @@ pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Valu
     Some(out)
 }
 
-/// The reviews that are answered, always with yes: group, kind, plural.
+/// The reviews that are answered and forgotten: group, kind, plural.
 pub const REVIEWS: &[(&str, &str, &str)] = &[
     ("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
     ("authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews"),

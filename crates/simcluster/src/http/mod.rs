@@ -2,7 +2,6 @@
 
 pub mod access;
 pub mod discovery;
-mod protobuf;
 mod resource;
 pub mod respond;
 mod review;
@@ -22,9 +21,11 @@ use http_body_util::{BodyExt, Limited};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::authorization::User;
 use crate::error::ApiError;
 use crate::http::access::Access;
 use crate::http::route::Target;
+use crate::protobuf;
 use crate::server::Server;
 use crate::server::read::ListQuery;
 
@@ -42,6 +43,8 @@ pub struct Skin {
     /// What `/api` says that the address is.
     pub(crate) address: String,
     pub(crate) access: Arc<Access>,
+    /// What tokens of ServiceAccounts are known by.
+    pub(crate) seed: u64,
 }
 
 /// One request, read.
@@ -50,7 +53,7 @@ pub(crate) struct Asked {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    pub(crate) user: String,
+    pub(crate) user: User,
 }
 
 impl Asked {
@@ -110,12 +113,18 @@ async fn handle(State(skin): State<Skin>, request: Request) -> Response {
 impl Skin {
     async fn handle(&self, request: Request) -> Result<Response, ApiError> {
         let (parts, body) = request.into_parts();
-        let user = self.access.user(&parts.headers)?;
+        let user = self.access.user(&parts.headers, self.seed, (self.clock)())?;
         let path = parts.uri.path();
         let target = route::parse(path);
         let query = route::query(parts.uri.query().unwrap_or_default());
         let watch = ListQuery::parse(&query).watch;
-        self.access.check(&user, &parts.method, path, &target, watch)?;
+        let user = {
+            let store = self.server.view();
+            let user = self.access.acting(&store, user, &parts.headers)?;
+            let request = (&parts.method, path, &target);
+            self.access.check(&store, &user, request, watch, &query)?;
+            user
+        };
         let body = read(body).await?;
         let asked = Asked { method: parts.method, query, headers: parts.headers, body, user };
         match target {

@@ -8,19 +8,21 @@ use serde_json::{Value, json};
 
 use super::respond::{self, Include};
 use super::route::{self, Form, Resource};
-use super::{Asked, Skin, discovery, protobuf, text};
+use super::{Asked, Skin, discovery, text};
 use crate::admission::Subject;
+use crate::authorization::escalate;
 use crate::error::ApiError;
 use crate::eviction;
 use crate::kind::Kind;
 use crate::object::Key;
+use crate::protobuf;
 use crate::server::delete::Deleted;
 use crate::server::options::{DeleteOptions, WriteOptions};
 use crate::server::part::Part;
 use crate::server::patch::PatchType;
 use crate::server::read::ListQuery;
-use crate::server::write::Outcome;
-use crate::server::{convert, decode, scale};
+use crate::server::write::{Attempt, Outcome};
+use crate::server::{Inner, convert, decode, scale};
 
 /// One request about a kind, with everything that was read from it.
 struct Call<'a> {
@@ -197,6 +199,14 @@ impl Call<'_> {
         Ok((object, warnings))
     }
 
+    /// Nobody writes rights that he does not have.
+    fn may_give(&self, inner: &Inner, attempt: Attempt) -> Result<Attempt, ApiError> {
+        let before = attempt.before.as_deref();
+        let user = &self.asked.user;
+        escalate::check(&inner.store, user, &self.kind, &attempt.after, before)?;
+        Ok(attempt)
+    }
+
     async fn create(&self) -> Result<Response, ApiError> {
         let options = self.write_options()?;
         let (object, warnings) = self.read_body(&options)?;
@@ -206,7 +216,9 @@ impl Call<'_> {
             .skin
             .server
             .submit(&options, now, |inner| {
-                inner.prepare_create(&self.kind, namespace, object.clone(), &options, now)
+                let attempt =
+                    inner.prepare_create(&self.kind, namespace, object.clone(), &options, now)?;
+                self.may_give(inner, attempt)
             })
             .await?;
         outcome.warnings.splice(0..0, warnings);
@@ -221,7 +233,9 @@ impl Call<'_> {
             .skin
             .server
             .submit(&options, self.now(), |inner| {
-                inner.prepare_update(&self.kind, &key, part, object.clone(), self.now())
+                let attempt =
+                    inner.prepare_update(&self.kind, &key, part, object.clone(), self.now())?;
+                self.may_give(inner, attempt)
             })
             .await?;
         outcome.warnings.splice(0..0, warnings);
@@ -245,7 +259,9 @@ impl Call<'_> {
             .skin
             .server
             .submit(&options, now, |inner| {
-                inner.prepare_patch(&self.kind, &key, part, type_, &body, &options, now)
+                let attempt =
+                    inner.prepare_patch(&self.kind, &key, part, type_, &body, &options, now)?;
+                self.may_give(inner, attempt)
             })
             .await?;
         Ok(self.answer(&outcome))

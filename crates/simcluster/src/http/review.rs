@@ -2,9 +2,11 @@
 
 use axum::response::Response;
 use http::{Method, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Asked, Skin, respond};
+use crate::admission::user_info;
+use crate::authorization::{self, User, Wish};
 use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::server::options::WriteOptions;
@@ -27,18 +29,20 @@ impl Skin {
         review["kind"] = json!(kind);
         review["apiVersion"] = json!(format!("{group}/v1"));
         if kind == "SelfSubjectRulesReview" {
-            review["status"] = json!({
-                "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-                "incomplete": false,
-            });
+            let namespace = review["spec"]["namespace"].as_str().unwrap_or_default();
+            review["status"] =
+                authorization::rules_status(&self.server.view(), &asked.user, namespace);
         } else if kind == "SelfSubjectReview" {
-            review["status"] = json!({"userInfo": {
-                "username": asked.user,
-                "groups": ["system:masters", "system:authenticated"],
-            }});
+            review["status"] = json!({"userInfo": user_info(&asked.user)});
         } else {
-            review["status"] = self.access.review(&asked.user, &review["spec"]);
+            let user = if kind == "SelfSubjectAccessReview" {
+                asked.user.clone()
+            } else {
+                reviewed(&review["spec"])
+            };
+            let wish = Wish::of_review(&review["spec"]);
+            let verdict = self.access.verdict(&self.server.view(), &user, &wish);
+            review["status"] = authorization::status(&verdict);
         }
         let attributes = review.pointer_mut("/spec/resourceAttributes");
         if let Some(attributes) = attributes.and_then(|value| value.as_object_mut()) {
@@ -57,6 +61,13 @@ impl Skin {
         crate::apply::track(&review_kind(group, kind), None, &mut review, &writer);
         Ok(respond::json(201, &review))
     }
+}
+
+/// The user that a review asks about.
+fn reviewed(spec: &Value) -> User {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let groups = spec["groups"].as_array().into_iter().flatten().map(text).collect();
+    User { name: text(&spec["user"]), uid: text(&spec["uid"]), groups }
 }
 
 /// A review is never stored; its kind only serves to say who wrote which field.

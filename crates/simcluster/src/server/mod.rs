@@ -157,6 +157,25 @@ impl Server {
         out
     }
 
+    /// Puts in the roles that every cluster has. Their UIDs follow from their names, so that those
+    /// of all other objects stay what they are without them.
+    pub(crate) fn furnish(&self, now: Timestamp) {
+        let mut inner = self.lock();
+        for mut object in crate::authorization::bootstrap::objects() {
+            let kind = object["kind"].as_str().unwrap_or_default().to_owned();
+            let api_version = object["apiVersion"].as_str().unwrap_or_default().to_owned();
+            let Some(kind) = inner.registry.by_kind(&api_version, &kind) else { continue };
+            let collection = kind.collection();
+            let name = crate::object::name(&object).to_owned();
+            let seed = name.bytes().fold(u64::from(kind.plural.len() as u32), |hash, byte| {
+                hash.wrapping_mul(31).wrapping_add(u64::from(byte))
+            });
+            object["metadata"]["uid"] = meta::new_uid(&mut fastrand::Rng::with_seed(seed)).into();
+            object["metadata"]["creationTimestamp"] = meta::stamp(now).into();
+            inner.store.put(crate::object::Key::new(collection, "", &name), object);
+        }
+    }
+
     /// Forgets the history that new watches could start from, as etcd's compaction does.
     pub fn compact(&self) {
         self.lock().store.compact();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::authorization::User;
 use crate::error::{ApiError, Cause};
 
 /// What to do with fields that the kind does not know.
@@ -30,7 +31,7 @@ pub struct WriteOptions {
     /// `force` of an apply.
     pub force: bool,
     /// Who writes, as webhooks are told.
-    pub user: String,
+    pub user: User,
 }
 
 impl WriteOptions {
@@ -39,7 +40,7 @@ impl WriteOptions {
         Self {
             manager: manager.to_owned(),
             manager_given: true,
-            user: manager.to_owned(),
+            user: User::master(manager),
             ..Self::default()
         }
     }
