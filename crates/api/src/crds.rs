@@ -5,9 +5,15 @@ use kube::CustomResourceExt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::batches;
 use crate::bedrock::StatefulsetRollout;
 
-/// Every CRD that Sluice serves, in the order in which they are installed.
+/// Where the checked-in CRDs send conversions: `sluice-webhook` in `sluice-system`, as
+/// `sluice install` has it unless told otherwise.
+const WEBHOOK: (&str, &str) = ("sluice-system", "sluice-webhook");
+
+/// Every CRD that Sluice serves, in the order in which they are installed. Those of
+/// [`batches::crds`] are made and checked in, and join these when the operator serves them.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     vec![StatefulsetRollout::crd()]
 }
@@ -31,6 +37,7 @@ pub fn to_yaml<T: Serialize>(value: &T) -> String {
 pub fn generated_files() -> Vec<(String, String)> {
     crds()
         .iter()
+        .chain(&batches::crds(WEBHOOK))
         .map(|crd| {
             let path = format!("deploy/crds/{}.yaml", crd.spec.names.plural);
             (path, format!("# Made by `cargo xtask generate`; do not edit.\n{}", to_yaml(crd)))

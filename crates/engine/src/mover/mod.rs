@@ -6,6 +6,7 @@
 
 pub mod evict;
 pub mod partition;
+pub mod replica_sets;
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,0 +1,7 @@
+//! The group `rollouts.kruise.io`, from outside: what a cluster is told, and what manifests go through.
+
+#![allow(clippy::unwrap_used)]
+
+mod convert;
+mod definitions;
+mod round_trip;
