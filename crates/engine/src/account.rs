@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::status::{PodRow, PodState, Status};
-use crate::world::{Discovery, Pod, PodPhase, Strategy, Uid, Workload, World};
+use crate::ground::{Facts, Ground, Memory};
+use crate::status::{PodRow, PodState};
+use crate::world::{Discovery, Outcome, Pod, PodPhase, Settings, Strategy, Uid, Workload};
 
 /// Where all Pods of one workload stand.
 #[derive(Clone, Debug)]
@@ -79,29 +80,29 @@ impl Slot<'_> {
 
 impl<'a> Account<'a> {
     /// Takes the account of a workload.
-    pub fn take(world: &'a World, workload: &Workload, now: Timestamp) -> Self {
-        let by_ordinal: BTreeMap<u32, &Pod> =
-            world.pods.iter().map(|pod| (pod.ordinal, pod)).collect();
+    pub fn take(ground: &Ground<'a>, now: Timestamp) -> Self {
+        let Facts { workload, pods, outcome, name, .. } = ground.facts;
+        let by_ordinal: BTreeMap<u32, &Pod> = pods.iter().map(|pod| (pod.ordinal, pod)).collect();
         let rows: BTreeMap<&str, &PodRow> =
-            world.status.pods.iter().map(|row| (row.name.as_str(), row)).collect();
-        let evicting: BTreeSet<&Uid> = world
-            .status
-            .evicting
+            ground.memory.rows.into_iter().flatten().map(|row| (row.name.as_str(), row)).collect();
+        let evicting: BTreeSet<&Uid> = ground
+            .memory
+            .announced
             .iter()
-            .filter(|uid| !world.outcome.refused.contains_key(*uid))
-            .chain(&world.outcome.accepted)
+            .filter(|uid| !outcome.refused.contains_key(*uid))
+            .chain(&outcome.accepted)
             .collect();
-        let look = Look { world, workload, evicting, now };
+        let look = Look { ground, evicting, now };
         let first = workload.first_ordinal;
         let slots = (first..first.saturating_add(workload.replicas))
             .map(|ordinal| {
-                let name = format!("{}-{ordinal}", world.rollout.workload_name);
+                let name = format!("{name}-{ordinal}");
                 let row = rows.get(name.as_str()).copied();
                 let pod = by_ordinal.get(&ordinal).copied();
                 slot(&look, ordinal, name, pod, row)
             })
             .collect();
-        Self { slots, target: world.rollout.percent.of(workload.replicas) }
+        Self { slots, target: ground.terms.target }
     }
 
     fn count(&self, which: impl Fn(&Slot<'a>) -> bool) -> u32 {
@@ -192,15 +193,19 @@ impl<'a> Account<'a> {
 
 /// Whether an eviction that was announced, and of which nothing was heard, may still take effect:
 /// after a while it would have been seen.
-pub(crate) fn may_take_effect(world: &World, now: Timestamp) -> bool {
-    let last = world.status.last_eviction.max(world.outcome.acted_at);
-    last.is_some_and(|at| now.duration_since(at) < world.settings.slow)
+pub(crate) fn may_take_effect(
+    last_eviction: Option<Timestamp>,
+    outcome: &Outcome,
+    settings: &Settings,
+    now: Timestamp,
+) -> bool {
+    let last = last_eviction.max(outcome.acted_at);
+    last.is_some_and(|at| now.duration_since(at) < settings.slow)
 }
 
 /// What every slot is looked at with.
 struct Look<'a> {
-    world: &'a World,
-    workload: &'a Workload,
+    ground: &'a Ground<'a>,
     /// The UIDs whose eviction was announced in the status and not refused, or accepted since.
     evicting: BTreeSet<&'a Uid>,
     now: Timestamp,
@@ -213,9 +218,10 @@ fn slot<'a>(
     pod: Option<&'a Pod>,
     row: Option<&PodRow>,
 ) -> Slot<'a> {
-    let Look { world, workload, now, .. } = *look;
+    let Look { ground, now, .. } = *look;
+    let Facts { workload, outcome, .. } = ground.facts;
     let available = pod.is_some_and(|pod| is_available(pod, workload, now));
-    let discovered = pod.and_then(|pod| discovered(&world.discovery, pod));
+    let discovered = pod.and_then(|pod| discovered(ground.facts.discovery, pod));
     let good = available && discovered != Some(false);
     let (open, returns_updated) = match workload.strategy {
         Strategy::OnDelete => (false, true),
@@ -228,12 +234,12 @@ fn slot<'a>(
     let announced = pod.is_some_and(|pod| {
         pod.deletion.is_none()
             && look.evicting.contains(&pod.uid)
-            && !world.outcome.accepted.contains(&pod.uid)
+            && !outcome.accepted.contains(&pod.uid)
             && pod.revision != workload.update_revision
-            && may_take_effect(world, now)
+            && may_take_effect(ground.memory.last_eviction, outcome, ground.facts.settings, now)
     });
-    let leaked = pod.is_some_and(|pod| leaked(&world.status, workload, pod, row, open));
-    let leaked = leaked && !world.rollout.percent.is_all();
+    let leaked = pod.is_some_and(|pod| leaked(&ground.memory, workload, pod, row, open));
+    let leaked = leaked && !ground.terms.all;
     Slot {
         ordinal,
         name,
@@ -268,10 +274,10 @@ fn state(
     if pod.deletion.is_some() {
         return if ours { PodState::Evicting } else { PodState::Terminating };
     }
-    if look.world.outcome.accepted.contains(&pod.uid) {
+    if look.ground.facts.outcome.accepted.contains(&pod.uid) {
         return PodState::Evicting;
     }
-    match (pod.revision == look.workload.update_revision, pod.trouble.is_some()) {
+    match (pod.revision == look.ground.facts.workload.update_revision, pod.trouble.is_some()) {
         (false, _) if available => PodState::Old,
         (false, _) => PodState::OldUnready,
         (true, _) if good => PodState::Updated,
@@ -283,25 +289,25 @@ fn state(
 /// A Pod has leaked when it runs the update revision, its predecessor did not, and neither we nor an
 /// opened partition let that one go. What was leaked stays leaked until its Pod goes.
 fn leaked(
-    status: &Status,
+    memory: &Memory<'_>,
     workload: &Workload,
     pod: &Pod,
     row: Option<&PodRow>,
     open: bool,
 ) -> bool {
-    if pod.revision != workload.update_revision {
+    if pod.revision != workload.update_revision || memory.rows.is_none() {
         return false;
     }
     let Some(row) = row.filter(|row| !row.revision.is_empty()) else {
         // A new ordinal: scaled up in the middle of a rollout, it comes at the update revision.
-        return !status.stable_revision.is_empty()
-            && status.stable_revision != workload.update_revision;
+        return !memory.stable_revision.is_empty()
+            && memory.stable_revision != workload.update_revision;
     };
     if row.uid == pod.uid {
         return row.leaked;
     }
     let ours = matches!(row.state, PodState::Evicting | PodState::Recreating)
-        || status.evicting.contains(&row.uid);
+        || memory.announced.contains(&row.uid);
     let by_partition = open && matches!(workload.strategy, Strategy::RollingUpdate { .. });
     if row.revision == workload.update_revision {
         return row.leaked;

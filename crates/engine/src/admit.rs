@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::account::Account;
 use crate::budget;
+use crate::front::statefulset_rollout::terms::ground;
 use crate::status::Reason;
 use crate::world::{PodManagement, Rollout, VersionLeak, World};
 
@@ -66,8 +67,9 @@ pub fn admit(admission: &Admission, world: &World, now: Timestamp) -> Verdict {
 fn warnings(admission: &Admission, world: &World, now: Timestamp) -> Vec<String> {
     let mut warnings = Vec::new();
     let Some(workload) = &world.workload else { return warnings };
-    let account = Account::take(world, workload, now);
-    let room = budget::room(world, workload, &account, now);
+    let ground = ground(world, workload);
+    let account = Account::take(&ground, now);
+    let room = budget::room(&ground, &account, now);
     if let Some(hold) = room.hold.filter(|hold| hold.reason.blocks()) {
         warnings.push(format!("will be blocked: {}", hold.message));
     }

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use crate::account::Account;
+use crate::ground::Ground;
 use crate::status::{PodState, Reason};
-use crate::world::{Budget, Discovery, Pod, PodManagement, PodPhase, Workload, World};
+use crate::world::{Budget, Discovery, Outcome, Pod, PodManagement, PodPhase};
 
 /// Why nothing moves, or no more than moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,21 +40,26 @@ impl Room {
 }
 
 /// The room that budgets, Pods on their way and the set's own order leave.
-pub fn room(world: &World, workload: &Workload, account: &Account<'_>, now: Timestamp) -> Room {
-    if let Some(hold) = busy(world, now).map(|(_, hold)| hold).or_else(|| unseen(world)) {
+pub fn room(ground: &Ground<'_>, account: &Account<'_>, now: Timestamp) -> Room {
+    let (facts, terms) = (&ground.facts, &ground.terms);
+    let busy = busy(facts.outcome, now).map(|(_, hold)| hold);
+    if let Some(hold) = busy.or_else(|| unseen(ground)) {
         return Room::none(hold);
     }
-    let mut room = match world.budgets.as_slice() {
-        [] => without_budget(account),
-        [budget] => under_budget(world, budget, account),
-        several => Room::none(ambiguous(world, several)),
+    let mut room = match facts.budgets {
+        [] => without_budget(terms.unbudgeted, account),
+        [budget] => under_budget(facts.namespace, budget, account),
+        several => Room::none(ambiguous(facts.namespace, several)),
     };
+    if let Some(most) = terms.most {
+        at_most(&mut room, most, account);
+    }
     if room.pods > 0
-        && let Some(hold) = broken_update(account)
+        && let Some(hold) = broken_update(ground, account)
     {
         return Room { pods: 0, hold: Some(hold), remark: room.remark };
     }
-    if workload.management == PodManagement::OrderedReady {
+    if facts.workload.management == PodManagement::OrderedReady {
         let blocked = if account.awaited() > 0 { Some(waiting(account)) } else { lower(account) };
         if room.pods > 0 && blocked.is_some() {
             room.hold = blocked;
@@ -83,24 +89,24 @@ fn lower(account: &Account<'_>) -> Option<Hold> {
 }
 
 /// That the API server asked to be left alone: no write at all is made until then.
-pub(crate) fn busy(world: &World, now: Timestamp) -> Option<(Timestamp, Hold)> {
-    let until = world.outcome.hold_until.filter(|until| *until > now)?;
+pub(crate) fn busy(outcome: &Outcome, now: Timestamp) -> Option<(Timestamp, Hold)> {
+    let until = outcome.hold_until.filter(|until| *until > now)?;
     let message = format!("the API server is busy and asked to be left alone until {until}");
     Some((until, Hold::new(Reason::ApiServerBusy, message)))
 }
 
 /// Why service discovery does not say which Pods are good, where it is asked.
-pub(crate) fn unseen(world: &World) -> Option<Hold> {
-    match &world.discovery {
+pub(crate) fn unseen(ground: &Ground<'_>) -> Option<Hold> {
+    match ground.facts.discovery {
         Discovery::Unreachable { message, .. } => Some(Hold::new(
             Reason::DiscoveryUnreachable,
             format!("service discovery cannot be reached, so no further Pod is moved: {message}"),
         )),
         Discovery::Read { services, .. } => {
             let gone = |name: &&String| {
-                !services.contains(name) && world.status.consul_services.contains(name)
+                !services.contains(name) && ground.memory.services_seen.contains(name)
             };
-            let name = world.rollout.services.iter().find(gone)?;
+            let name = ground.terms.services.iter().find(gone)?;
             Some(Hold::new(
                 Reason::ServiceVanished,
                 format!(
@@ -115,23 +121,35 @@ pub(crate) fn unseen(world: &World) -> Option<Hold> {
 
 /// Pods of the new revision that are in trouble are the reason to stop, not to go on: a Pod that is not
 /// ready at the old revision may recover, at the new one it would not.
-pub(crate) fn broken_update(account: &Account<'_>) -> Option<Hold> {
-    account.slots.iter().any(|slot| slot.state == PodState::Broken).then(|| waiting(account))
+pub(crate) fn broken_update(ground: &Ground<'_>, account: &Account<'_>) -> Option<Hold> {
+    let broken = account.slots.iter().filter(|slot| slot.state == PodState::Broken);
+    let tolerated = usize::try_from(ground.terms.tolerated).unwrap_or(usize::MAX);
+    (broken.count() > tolerated).then(|| waiting(account))
 }
 
-fn without_budget(account: &Account<'_>) -> Room {
-    let remark = Some(
+/// As many as may be on their way, less those that are.
+fn without_budget(unbudgeted: u32, account: &Account<'_>) -> Room {
+    let remark = (unbudgeted == 1).then(|| {
         "no PodDisruptionBudget selects the Pods, so one moves at a time; create one to move more"
-            .to_owned(),
-    );
-    match account.awaited() {
-        0 => Room { pods: 1, hold: None, remark },
-        _ => Room { pods: 0, hold: Some(waiting(account)), remark },
+            .to_owned()
+    });
+    match unbudgeted.saturating_sub(account.awaited()) {
+        0 => Room { pods: 0, hold: Some(waiting(account)), remark },
+        pods => Room { pods, hold: None, remark },
     }
 }
 
-fn under_budget(world: &World, budget: &Budget, account: &Account<'_>) -> Room {
-    let place = format!("{}/{}", world.rollout.namespace, budget.name);
+/// The workload's own limit, beside what a disruption budget says.
+fn at_most(room: &mut Room, most: u32, account: &Account<'_>) {
+    let most = most.saturating_sub(account.awaited());
+    if room.pods > 0 && most == 0 {
+        room.hold = Some(waiting(account));
+    }
+    room.pods = room.pods.min(most);
+}
+
+fn under_budget(namespace: &str, budget: &Budget, account: &Account<'_>) -> Room {
+    let place = format!("{namespace}/{}", budget.name);
     if let Some(message) = &budget.sync_failed {
         return Room::none(Hold::new(
             Reason::BudgetNotReady,
@@ -230,15 +248,14 @@ fn exhausted(budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
     )
 }
 
-pub(crate) fn ambiguous(world: &World, several: &[Budget]) -> Hold {
+pub(crate) fn ambiguous(namespace: &str, several: &[Budget]) -> Hold {
     let names: Vec<&str> = several.iter().map(|budget| budget.name.as_str()).collect();
     Hold::new(
         Reason::AmbiguousBudget,
         format!(
-            "PodDisruptionBudgets {} in namespace {} select the same Pods, and the Eviction API refuses \
-             such Pods; delete one or narrow its selector",
-            names.join(", "),
-            world.rollout.namespace
+            "PodDisruptionBudgets {} in namespace {namespace} select the same Pods, and the Eviction API \
+             refuses such Pods; delete one or narrow its selector",
+            names.join(", ")
         ),
     )
 }
@@ -258,11 +275,11 @@ pub(crate) fn waiting(account: &Account<'_>) -> Hold {
 }
 
 /// Whether evicting an unready Pod would be allowed, by the rules of the Eviction API.
-pub fn unready_may_go(world: &World, pod: &Pod) -> Result<(), Hold> {
+pub fn unready_may_go(ground: &Ground<'_>, pod: &Pod) -> Result<(), Hold> {
     if pod.phase != PodPhase::Running {
         return Ok(());
     }
-    match world.budgets.as_slice() {
+    match ground.facts.budgets {
         [] => Ok(()),
         [budget] => {
             let met =
@@ -275,15 +292,16 @@ pub fn unready_may_go(world: &World, pod: &Pod) -> Result<(), Hold> {
                 format!(
                     "Pod {} is at an old revision and not ready, but PodDisruptionBudget {}/{} refuses \
                      its eviction: {} healthy, {} needed, unhealthyPodEvictionPolicy is not AlwaysAllow; \
-                     set that policy, or unhealthyPods: Replace in the rollout",
+                     set that policy{}",
                     pod.name,
-                    world.rollout.namespace,
+                    ground.facts.namespace,
                     budget.name,
                     budget.current_healthy,
-                    budget.desired_healthy
+                    budget.desired_healthy,
+                    ground.terms.remedies.unready
                 ),
             ))
         }
-        several => Err(ambiguous(world, several)),
+        several => Err(ambiguous(ground.facts.namespace, several)),
     }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::account::Account;
 use crate::budget::{self, Hold};
+use crate::front::statefulset_rollout::terms::ground;
 use crate::mover::{Mover, Scene, evict, partition};
 use crate::status::PodState;
 use crate::world::{PodManagement, VersionLeak, World};
@@ -50,9 +51,10 @@ pub fn plan(world: &World, fresh: bool, now: Timestamp) -> Option<Plan> {
         workload.update_revision = "(new)".to_owned();
     }
     let workload = world.workload.as_ref()?;
-    let account = Account::take(&world, workload, now);
-    let scene = Scene { world: &world, workload, account: &account, now };
-    let slots = match Mover::of(&world.rollout, workload) {
+    let ground = ground(&world, workload);
+    let account = Account::take(&ground, now);
+    let scene = Scene { ground: &ground, account: &account, now };
+    let slots = match Mover::of(&ground) {
         Mover::Evict => evict::order(&scene),
         Mover::Partition => partition::order(&scene),
     };
@@ -66,7 +68,7 @@ pub fn plan(world: &World, fresh: bool, now: Timestamp) -> Option<Plan> {
             Some(Planned { name: slot.name.clone(), revision: pod.revision.clone(), unready })
         })
         .collect();
-    let room = budget::room(&world, workload, &account, now);
+    let room = budget::room(&ground, &account, now);
     let (at_once, pace) = pace(&world, workload.management);
     Some(Plan {
         replicas: account.replicas(),

@@ -16,7 +16,7 @@ pub fn order<'a, 'b>(scene: &Scene<'b>) -> Vec<&'a Slot<'b>>
 where
     'b: 'a,
 {
-    let ordered = scene.workload.management == PodManagement::OrderedReady;
+    let ordered = scene.ground.facts.workload.management == PodManagement::OrderedReady;
     let mut slots: Vec<&Slot<'_>> =
         scene.account.slots.iter().filter(|slot| slot.movable()).collect();
     slots.sort_by_key(|slot| {
@@ -52,7 +52,9 @@ pub(super) struct Chosen {
 /// Takes candidates in their order: unready ones cost no room, ready ones one each.
 fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
     let mut chosen = Chosen { evict: Vec::new(), delete: Vec::new(), hold: None };
-    let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
+    let one_at_a_time = scene.ground.facts.workload.management == PodManagement::OrderedReady;
+    let most = usize::try_from(scene.ground.terms.unbudgeted).unwrap_or(usize::MAX);
+    let unbudgeted = scene.ground.facts.budgets.is_empty().then_some(most);
     let mut announced = reserved(order);
     let (mut left, mut ready_room) = (left, None);
     for slot in order {
@@ -77,8 +79,8 @@ fn choose(scene: &Scene<'_>, order: &[&Slot<'_>], left: u32) -> Chosen {
             left -= 1;
             continue;
         }
-        if scene.world.budgets.is_empty() && !chosen.evict.is_empty() {
-            // Without a budget one Pod moves at a time, and those that are not ready have begun.
+        if unbudgeted.is_some_and(|most| chosen.evict.len() >= most) {
+            // Without a budget so many move at a time, and those that are not ready have begun.
             break;
         }
         let (room, hold) = ready_room.get_or_insert_with(|| scene.ready_room(left));

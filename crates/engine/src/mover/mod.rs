@@ -13,8 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 use crate::account::{Account, Slot};
 use crate::budget::{self, Hold, Room};
 use crate::decision::{Action, Victim};
+use crate::ground::{Facts, Ground};
 use crate::status::{PodState, Reason};
-use crate::world::{Pod, Refusal, Rollout, Strategy, UnhealthyPods, VersionLeak, Workload, World};
+use crate::world::{Outcome, Pod, Refusal, Settings, Strategy, UnhealthyPods};
 
 /// What a mover says.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +28,7 @@ pub enum Move {
     Rest,
 }
 
-/// Which mover serves a rollout on this workload.
+/// Which mover serves a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mover {
     /// OnDelete: evicted Pods come back at the update revision.
@@ -37,11 +38,11 @@ pub enum Mover {
 }
 
 impl Mover {
-    /// The mover for what the rollout asks and how the set stands. A set that cannot be held any
-    /// more (`Prevent` came in the middle of a rollout) is finished by eviction.
-    pub fn of(rollout: &Rollout, workload: &Workload) -> Self {
-        match (rollout.version_leak, workload.strategy) {
-            (VersionLeak::Prevent, Strategy::RollingUpdate { .. }) => Self::Partition,
+    /// The mover for what the front asks and how the workload stands. A set that cannot be held any
+    /// more (it was asked for in the middle of a rollout) is finished by eviction.
+    pub fn of(ground: &Ground<'_>) -> Self {
+        match ground.facts.workload.strategy {
+            Strategy::RollingUpdate { .. } if ground.terms.held => Self::Partition,
             _ => Self::Evict,
         }
     }
@@ -66,11 +67,9 @@ impl Mover {
 /// What a mover looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// Everything.
-    pub world: &'a World,
-    /// The StatefulSet.
-    pub workload: &'a Workload,
-    /// Its Pods.
+    /// What is, what may be done, and what was.
+    pub ground: &'a Ground<'a>,
+    /// Where the Pods stand.
     pub account: &'a Account<'a>,
     /// The time.
     pub now: Timestamp,
@@ -78,16 +77,16 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     fn room(&self) -> Room {
-        budget::room(self.world, self.workload, self.account, self.now)
+        budget::room(self.ground, self.account, self.now)
     }
 
     /// How long until the next ready Pod may go, by `minPodEvictionIntervalSeconds`.
     fn interval_hold(&self) -> Option<Hold> {
-        let interval = self.world.rollout.min_eviction_interval;
+        let interval = self.ground.terms.interval;
         if interval <= SignedDuration::ZERO || self.refused_last() {
             return None;
         }
-        let next = self.world.status.last_eviction?.checked_add(interval).ok()?;
+        let next = self.ground.memory.last_eviction?.checked_add(interval).ok()?;
         (next > self.now).then(|| {
             Hold::new(
                 Reason::WaitingForInterval,
@@ -103,8 +102,8 @@ impl Scene<'_> {
     /// Whether the last eviction that the status speaks of did not come about: then the interval has
     /// passed already, or it would not have been tried.
     fn refused_last(&self) -> bool {
-        let World { outcome, status, pods, settings, .. } = self.world;
-        let (Some(acted), Some(last)) = (outcome.acted_at, status.last_eviction) else {
+        let Facts { outcome, pods, settings, .. } = self.ground.facts;
+        let (Some(acted), Some(last)) = (outcome.acted_at, self.ground.memory.last_eviction) else {
             return false;
         };
         let refused =
@@ -121,19 +120,19 @@ impl Scene<'_> {
         if let Some(hold) = self.interval_hold() {
             return (0, Some(hold));
         }
-        let spaced = self.world.rollout.min_eviction_interval > SignedDuration::ZERO;
+        let spaced = self.ground.terms.interval > SignedDuration::ZERO;
         (room.pods.min(left).min(if spaced { 1 } else { u32::MAX }), None)
     }
 
     /// What the last batch met, when it is worth waiting for.
     fn refusal(&self) -> Option<Hold> {
         let refused = |pod: &'_ Pod| {
-            let refusal = self.world.outcome.refused.get(&pod.uid)?;
+            let refusal = self.ground.facts.outcome.refused.get(&pod.uid)?;
             let trivial = matches!(refusal, Refusal::Gone | Refusal::NotTried);
             (!trivial && !self.is_deleted_next(pod)).then_some(refusal)
         };
         let (name, refusal) =
-            self.world.pods.iter().find_map(|pod| Some((pod.name.as_str(), refused(pod)?)))?;
+            self.pods().find_map(|pod| Some((pod.name.as_str(), refused(pod)?)))?;
         let (reason, words) = match refusal {
             Refusal::Budget(words) => (Reason::BudgetExhausted, words.as_str()),
             Refusal::AmbiguousBudget(words) => (Reason::AmbiguousBudget, words.as_str()),
@@ -141,34 +140,37 @@ impl Scene<'_> {
             Refusal::Overloaded => (Reason::ApiServerBusy, "the API server is busy"),
             Refusal::Gone | Refusal::NotTried => return None,
         };
-        let acted = self.world.outcome.acted_at?;
-        let again = acted.checked_add(self.pause_after_refusal()).ok()?;
+        let acted = self.ground.facts.outcome.acted_at?;
+        let pause = pause_after_refusal(self.ground.facts.settings);
+        let again = acted.checked_add(pause).ok()?;
         (again > self.now)
             .then(|| Hold::new(reason, format!("the eviction of Pod {name} was refused: {words}")))
     }
 
     /// Whether the answer to the refusal is a guarded delete, which needs no waiting.
     fn is_deleted_next(&self, pod: &Pod) -> bool {
-        self.world.rollout.unhealthy_pods == UnhealthyPods::Replace
+        self.ground.terms.unhealthy_pods == UnhealthyPods::Replace
             && pod.ready_since.is_none()
-            && refused_by_budget(self.world, pod)
+            && refused_by_budget(self.ground, pod)
     }
 
-    /// A refusal is answered by waiting, not by asking again at once.
-    fn pause_after_refusal(&self) -> SignedDuration {
-        (self.world.settings.interval * 5).max(SignedDuration::from_secs(10))
+    fn pods(&self) -> std::slice::Iter<'_, Pod> {
+        self.ground.facts.pods.iter()
     }
 }
 
+/// A refusal is answered by waiting, not by asking again at once.
+fn pause_after_refusal(settings: &Settings) -> SignedDuration {
+    (settings.interval * 5).max(SignedDuration::from_secs(10))
+}
+
 /// When a refusal of the last batch has been waited out.
-pub(crate) fn refusal_over(world: &World) -> Option<Timestamp> {
-    let refused = world
-        .outcome
+pub(crate) fn refusal_over(outcome: &Outcome, settings: &Settings) -> Option<Timestamp> {
+    let refused = outcome
         .refused
         .values()
         .any(|refusal| !matches!(refusal, Refusal::Gone | Refusal::NotTried));
-    let pause = (world.settings.interval * 5).max(SignedDuration::from_secs(10));
-    world.outcome.acted_at.filter(|_| refused)?.checked_add(pause).ok()
+    outcome.acted_at.filter(|_| refused)?.checked_add(pause_after_refusal(settings)).ok()
 }
 
 pub(crate) fn victim(pod: &Pod) -> Victim {
@@ -187,23 +189,23 @@ enum Unready {
 }
 
 fn unready(scene: &Scene<'_>, pod: &Pod) -> Unready {
-    let world = scene.world;
+    let ground = scene.ground;
     // A Pod in no trouble may recover where it is; where others don't come up it would not.
     if pod.trouble.is_none()
-        && let Some(hold) = budget::broken_update(scene.account)
+        && let Some(hold) = budget::broken_update(ground, scene.account)
     {
         return Unready::Held(hold);
     }
-    match (budget::unready_may_go(world, pod), world.rollout.unhealthy_pods) {
-        (Ok(()), UnhealthyPods::Replace) if refused_by_budget(world, pod) => Unready::Delete,
+    match (budget::unready_may_go(ground, pod), ground.terms.unhealthy_pods) {
+        (Ok(()), UnhealthyPods::Replace) if refused_by_budget(ground, pod) => Unready::Delete,
         (Ok(()), _) => Unready::Evict,
         (Err(_), UnhealthyPods::Replace) => Unready::Delete,
         (Err(hold), UnhealthyPods::Report) => Unready::Held(hold),
     }
 }
 
-fn refused_by_budget(world: &World, pod: &Pod) -> bool {
-    let refusal = world.outcome.refused.get(&pod.uid);
+fn refused_by_budget(ground: &Ground<'_>, pod: &Pod) -> bool {
+    let refusal = ground.facts.outcome.refused.get(&pod.uid);
     matches!(refusal, Some(Refusal::Budget(_) | Refusal::AmbiguousBudget(_)))
 }
 

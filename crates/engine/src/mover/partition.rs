@@ -11,8 +11,9 @@ use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
 use crate::account::{Account, Slot};
 use crate::budget::Hold;
 use crate::decision::{Action, Victim};
+use crate::ground::{Facts, Ground};
 use crate::status::Reason;
-use crate::world::{Pod, PodManagement, Strategy, VersionLeak, Workload, World};
+use crate::world::{Pod, PodManagement, Strategy, Workload};
 
 /// Turns a RollingUpdate set to OnDelete. In a write of its own, before any apply: a server-side
 /// apply cannot take away a partition that somebody else (or the server's defaults) has set, and
@@ -30,12 +31,10 @@ pub enum Hand {
     Wait(Hold),
 }
 
-/// How to apply a template that is not on the set yet.
-pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account<'_>>) -> Hand {
-    let (Some(workload), Some(account)) = (workload, account) else {
-        return Hand::Apply(Strategy::RollingUpdate { partition: 0 });
-    };
-    let replicas = world.rollout.replicas.unwrap_or(0).max(workload.replicas);
+/// How to apply a template that is not on the set yet, beside this many replicas where they are asked for.
+pub fn hold(ground: &Ground<'_>, replicas: Option<u32>, account: &Account<'_>) -> Hand {
+    let Facts { workload, pods, name, .. } = ground.facts;
+    let replicas = replicas.unwrap_or(0).max(workload.replicas);
     let held = Strategy::RollingUpdate { partition: replicas };
     let one_revision = account
         .slots
@@ -44,7 +43,7 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
     let rolling = matches!(workload.strategy, Strategy::RollingUpdate { .. });
     // Under OnDelete `currentRevision` may be months old: what it holds has to be alive.
     let alive = account.slots.is_empty()
-        || world.pods.iter().any(|pod| pod.revision == workload.current_revision);
+        || pods.iter().any(|pod| pod.revision == workload.current_revision);
     if rolling && alive {
         return Hand::Apply(held);
     }
@@ -57,12 +56,12 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
         return Hand::Wait(Hold::new(
             Reason::Settling,
             format!(
-                "waiting for StatefulSet {} to finish at revision {} before a partition can hold it",
-                world.rollout.workload_name, workload.update_revision
+                "waiting for StatefulSet {name} to finish at revision {} before a partition can hold it",
+                workload.update_revision
             ),
         ));
     }
-    if world.rollout.percent.is_all() {
+    if ground.terms.all {
         // Nothing needs to be held when every Pod is to move; this is also the way out of a broken set.
         return match rolling {
             true => Hand::First(LET_GO),
@@ -72,9 +71,9 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
     Hand::Wait(Hold::new(
         Reason::CannotHold,
         format!(
-            "versionLeak is Prevent, but the Pods of StatefulSet {} are not all ready at one revision, so \
-             no partition can hold them; set percent to 100, or versionLeak to Report for this rollout",
-            world.rollout.workload_name
+            "the Pods of StatefulSet {name} are not all ready at one revision, so no partition can hold \
+             them; {}",
+            ground.terms.remedies.cannot_hold
         ),
     ))
 }
@@ -84,11 +83,11 @@ pub fn hold(world: &World, workload: Option<&Workload>, account: Option<&Account
 /// It is opened first: until `currentRevision` has caught up, a Pod below a partition would come back at
 /// whatever that was. Then it is closed, so that even a template that somebody else changes
 /// (`kubectl rollout restart`) waits for us.
-pub fn settle(world: &World, workload: &Workload, account: &Account<'_>) -> Option<Action> {
+pub fn settle(ground: &Ground<'_>, account: &Account<'_>) -> Option<Action> {
+    let workload = ground.facts.workload;
     let at_update =
         |slot: &Slot<'_>| slot.pod.is_some_and(|pod| pod.revision == workload.update_revision);
-    let prevent = world.rollout.version_leak == VersionLeak::Prevent;
-    if !prevent || account.slots.is_empty() || !account.slots.iter().all(at_update) {
+    if !ground.terms.held || account.slots.is_empty() || !account.slots.iter().all(at_update) {
         return None;
     }
     let caught_up = workload.current_revision == workload.update_revision;
@@ -128,7 +127,8 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if let Some(hold) = scene.refusal() {
         return Move::Wait(hold);
     }
-    let one_at_a_time = scene.workload.management == PodManagement::OrderedReady;
+    let workload = scene.ground.facts.workload;
+    let one_at_a_time = workload.management == PodManagement::OrderedReady;
     let (mut evict, mut delete, mut held) = strays(scene);
     if !(evict.is_empty() && delete.is_empty()) {
         return batch(evict, delete, None, None, scene.account);
@@ -147,7 +147,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         let Some(pod) = slot.pod.filter(|_| slot.movable()) else {
             // On its way back at the old revision: opened as well, it would come back updated.
             left -= 1;
-            lowest = Some(slot.ordinal - scene.workload.first_ordinal);
+            lowest = Some(slot.ordinal - workload.first_ordinal);
             continue;
         };
         if is_unready(slot) {
@@ -170,19 +170,20 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         }
         if !slot.open {
             left -= 1;
-            lowest = Some(slot.ordinal - scene.workload.first_ordinal);
+            lowest = Some(slot.ordinal - workload.first_ordinal);
         }
     }
     if evict.is_empty() && delete.is_empty() {
         lowest = None;
         if let (Some(hold), Some(name)) = (&mut held, locked_in(scene)) {
-            if scene.world.rollout.percent.is_all() {
+            if scene.ground.terms.all {
                 // Nothing needs to be held when every Pod is to move, and eviction takes the broken first.
                 return Move::Act(LET_GO);
             }
             hold.message.push_str(&format!(
                 "; Pod {name} is broken at the revision that the partition holds, so it would come back \
-                 broken; with percent 100, or versionLeak Report, it is moved first"
+                 broken{}",
+                scene.ground.terms.remedies.locked_in
             ));
         }
     }
@@ -192,7 +193,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
 /// A broken Pod that may go, and would come back as it is: by ordinal its turn comes after Pods for which
 /// the budget has no room, because of it.
 fn locked_in<'a>(scene: &Scene<'a>) -> Option<&'a str> {
-    let held = &scene.workload.current_revision;
+    let held = &scene.ground.facts.workload.current_revision;
     let broken = |pod: &&Pod| pod.trouble.is_some() && pod.revision == *held;
     let slots = scene.account.slots.iter().filter(|slot| is_unready(slot) && !slot.open);
     let mut pods = slots.filter_map(|slot| slot.pod).filter(broken);
@@ -203,13 +204,14 @@ fn locked_in<'a>(scene: &Scene<'a>) -> Option<&'a str> {
 /// is held, and no longer use up the budget that all others wait for.
 fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
     let (mut evict, mut delete, mut held) = (Vec::new(), Vec::new(), None);
-    if scene.workload.current_revision == scene.workload.update_revision {
+    let workload = scene.ground.facts.workload;
+    if workload.current_revision == workload.update_revision {
         // They would come back updated, which is for the target to allow.
         return (evict, delete, held);
     }
     let below = scene.account.slots.iter().filter(|slot| is_unready(slot) && !slot.open);
     for pod in below.rev().filter_map(|slot| slot.pod) {
-        if pod.revision == scene.workload.current_revision {
+        if pod.revision == workload.current_revision {
             continue;
         }
         match unready(scene, pod) {
@@ -232,7 +234,7 @@ pub fn keep(workload: &Workload, account: &Account<'_>) -> Strategy {
 
 /// Draws the partition back above every Pod that it has opened and that has not moved.
 pub(super) fn freeze(scene: &Scene<'_>) -> Option<Action> {
-    let partition = closed(scene.workload, scene.account)?;
+    let partition = closed(scene.ground.facts.workload, scene.account)?;
     Some(Action::SetStrategy { strategy: Strategy::RollingUpdate { partition } })
 }
 

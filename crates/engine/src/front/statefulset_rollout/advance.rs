@@ -10,10 +10,15 @@ use crate::status::{Phase, Reason, Status};
 use crate::world::{VersionLeak, Workload, World};
 
 /// The StatefulSet stands as asked: reached, paused, or the next move.
-pub(super) fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Standing {
-    let Scene { world, workload, account, .. } = *scene;
-    let rollout = &world.rollout;
-    let mover = Mover::of(rollout, workload);
+pub(super) fn advance(
+    world: &World,
+    scene: &Scene<'_>,
+    status: &Status,
+    before: Phase,
+) -> Standing {
+    let Scene { ground, account, .. } = *scene;
+    let (rollout, workload) = (&world.rollout, ground.facts.workload);
+    let mover = Mover::of(ground);
     if let Some(hold) = stopped_by_leak(world, workload, account, status) {
         return frozen(mover, scene, hold);
     }
@@ -21,11 +26,11 @@ pub(super) fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Stan
     let good = account.awaited() == 0 && !opened(account);
     if before == Phase::Done && reached && !opened(account) {
         let mut standing = Standing::new(Phase::Done, completed(account, rollout.percent));
-        standing.action = partition::settle(world, workload, account);
+        standing.action = partition::settle(ground, account);
         return standing;
     }
     if reached && good {
-        if let Some(action) = partition::settle(world, workload, account) {
+        if let Some(action) = partition::settle(ground, account) {
             let message = format!(
                 "preparing StatefulSet {}/{} to hold revision {} when the next template comes",
                 rollout.namespace, rollout.workload_name, workload.update_revision
@@ -33,7 +38,7 @@ pub(super) fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Stan
             return Standing::act(Hold::new(Reason::Settling, message), action);
         }
         // What cannot be seen is not yet true.
-        if let Some(hold) = budget::unseen(world).filter(|_| account.moved() > 0) {
+        if let Some(hold) = budget::unseen(ground).filter(|_| account.moved() > 0) {
             return Standing::new(Phase::InProgress, hold);
         }
         return Standing::new(Phase::Done, completed(account, rollout.percent));
@@ -48,8 +53,7 @@ pub(super) fn advance(scene: &Scene<'_>, status: &Status, before: Phase) -> Stan
         return frozen(mover, scene, Hold::new(Reason::PauseRequested, message));
     }
     // How Pods are paced is of interest only while some are still to be moved.
-    let remark =
-        budget::room(world, workload, account, scene.now).remark.filter(|_| account.left() > 0);
+    let remark = budget::room(ground, account, scene.now).remark.filter(|_| account.left() > 0);
     let remarked = |mut hold: Hold| {
         if let Some(remark) = &remark {
             hold.message = format!("{}; {remark}", hold.message);
@@ -87,13 +91,13 @@ fn frozen(mover: Mover, scene: &Scene<'_>, hold: Hold) -> Standing {
 }
 
 fn drawing_back(scene: &Scene<'_>) -> Hold {
-    let Scene { world, account, .. } = *scene;
+    let Scene { ground, account, .. } = *scene;
     Hold::new(
         Reason::Applying,
         format!(
             "drawing back the partition of StatefulSet {}/{}: {} Pods have moved or may, {} wanted",
-            world.rollout.namespace,
-            world.rollout.workload_name,
+            ground.facts.namespace,
+            ground.facts.name,
             account.moved(),
             account.target
         ),
@@ -101,7 +105,7 @@ fn drawing_back(scene: &Scene<'_>) -> Hold {
 }
 
 fn opening(scene: &Scene<'_>, partition: u32) -> String {
-    let from = scene.workload.first_ordinal.saturating_add(partition);
+    let from = scene.ground.facts.workload.first_ordinal.saturating_add(partition);
     let slots = scene.account.slots.iter().rev();
     let opened = slots.filter(|slot| slot.movable() && slot.ordinal >= from);
     let names: Vec<&str> = opened.map(|slot| slot.name.as_str()).collect();
@@ -113,7 +117,7 @@ fn moving(scene: &Scene<'_>, pods: &[&str]) -> String {
     let more = pods.len().saturating_sub(names.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let account = scene.account;
-    let budget = match scene.world.budgets.as_slice() {
+    let budget = match scene.ground.facts.budgets {
         [budget] => {
             format!(
                 "; PodDisruptionBudget {} ({}) allows {}",

@@ -7,7 +7,7 @@ use super::spec::apply_refused;
 use crate::account::Account;
 use crate::budget::Hold;
 use crate::front::describe;
-use crate::mover;
+use crate::mover::{self, Scene};
 use crate::status::{Phase, Reason, Status};
 use crate::world::World;
 
@@ -60,11 +60,14 @@ fn deadline_at(world: &World, status: &Status) -> Option<Timestamp> {
 pub(super) fn deadline(
     world: &World,
     status: &Status,
-    account: Option<&Account<'_>>,
+    scene: Option<&Scene<'_>>,
     standing: &Standing,
     now: Timestamp,
 ) -> Option<Standing> {
-    let account = account.filter(|account| account.awaited() > 0)?;
+    let account = scene?.account;
+    if account.awaited() == 0 {
+        return None;
+    }
     if standing.phase != Phase::InProgress || standing.action.is_some() {
         return None;
     }
@@ -78,7 +81,7 @@ pub(super) fn deadline(
         account.replicas()
     );
     let hold = Hold::new(Reason::ProgressDeadlineExceeded, message);
-    let action = super::given_up(world, Some(account), now);
+    let action = super::given_up(world, scene);
     Some(Standing { phase: Phase::Failed, hold, action })
 }
 
@@ -129,7 +132,7 @@ pub(super) fn wake(
     ripe.chain(next_pod)
         .chain(deadline_at(world, status))
         .chain(world.outcome.hold_until)
-        .chain(mover::refusal_over(world))
+        .chain(mover::refusal_over(&world.outcome, &world.settings))
         .chain(slow)
         .filter(|at| *at > now)
         .min()

@@ -92,7 +92,8 @@ pub(super) fn announce(
     action: Option<&Action>,
     now: Timestamp,
 ) {
-    let (outcome, doubt) = (&world.outcome, may_take_effect(world, now));
+    let outcome = &world.outcome;
+    let doubt = may_take_effect(status.last_eviction, outcome, &world.settings, now);
     let announced: BTreeSet<&Uid> =
         status.evicting.iter().filter(|uid| !outcome.refused.contains_key(*uid)).collect();
     let victims = action.map(Action::victims).unwrap_or_default();

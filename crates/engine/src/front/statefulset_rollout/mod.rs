@@ -4,6 +4,7 @@
 //! stand as asked, has its controller seen it, is what was asked for reached, given up, paused, and
 //! else: which move comes next.
 
+pub mod terms;
 mod begin;
 mod spec;
 mod advance;
@@ -25,6 +26,7 @@ use begin::begin;
 use clock::{deadline, run_clock, too_early, wake};
 use describe::{announce, describe_world};
 use spec::{absent, applied, apply, apply_refused, caught_up, tried_again};
+use terms::ground;
 
 /// Decides about one rollout.
 pub fn decide(world: &World, now: Timestamp) -> Decision {
@@ -52,19 +54,23 @@ impl Standing {
 }
 
 fn step(world: &World, now: Timestamp) -> Decision {
-    let account = world.workload.as_ref().map(|workload| Account::take(world, workload, now));
+    let ground = world.workload.as_ref().map(|workload| ground(world, workload));
+    let account = ground.as_ref().map(|ground| Account::take(ground, now));
+    let scene = ground.as_ref().zip(account.as_ref());
+    let scene = scene.map(|(ground, account)| Scene { ground, account, now });
     let mut status = world.status.clone();
     describe_world(&mut status, world, account.as_ref(), now);
-    let mut standing = stand(world, &status, account.as_ref(), now);
+    let mut standing = stand(world, &status, scene.as_ref(), now);
     if let Some(hold) = tried_again(world, &standing) {
         standing.hold = hold;
     }
     run_clock(&mut status, account.as_ref(), &standing, now);
-    if let Some(given_up) = deadline(world, &status, account.as_ref(), &standing, now) {
+    if let Some(given_up) = deadline(world, &status, scene.as_ref(), &standing, now) {
         standing = given_up;
     }
     let mut early = too_early(world, now).filter(|_| standing.action.is_some());
-    if let Some((until, hold)) = budget::busy(world, now).filter(|_| standing.action.is_some()) {
+    let busy = budget::busy(&world.outcome, now).filter(|_| standing.action.is_some());
+    if let Some((until, hold)) = busy {
         early = Some(until);
         if !standing.phase.is_final() {
             standing.hold = hold;
@@ -87,18 +93,13 @@ fn step(world: &World, now: Timestamp) -> Decision {
     Decision { status, action: standing.action, wake }
 }
 
-fn stand(
-    world: &World,
-    status: &Status,
-    account: Option<&Account<'_>>,
-    now: Timestamp,
-) -> Standing {
+fn stand(world: &World, status: &Status, scene: Option<&Scene<'_>>, now: Timestamp) -> Standing {
     let rollout = &world.rollout;
     let before = world.status.phase.unwrap_or(Phase::Pending);
     if before == Phase::Failed {
         let reason = world.status.reason_code.unwrap_or(Reason::ProgressDeadlineExceeded);
         let mut standing = Standing::new(before, Hold::new(reason, world.status.reason.clone()));
-        standing.action = given_up(world, account, now);
+        standing.action = given_up(world, scene);
         return standing;
     }
     if let Some(owner) = world.other_owner() {
@@ -116,7 +117,7 @@ fn stand(
         );
         return Standing::new(Phase::Failed, Hold::new(Reason::InvalidStatefulSet, message));
     }
-    let (Some(workload), Some(account)) = (&world.workload, account) else {
+    let (Some(workload), Some(scene)) = (&world.workload, scene) else {
         return absent(world, now);
     };
     if workload.terminating {
@@ -128,7 +129,7 @@ fn stand(
     let behind = !(ours || caught_up(world, now));
     // The partition that stands goes along with an apply: one that is about to change is not known.
     let known = !behind || rollout.version_leak != VersionLeak::Prevent;
-    if let Some(standing) = apply(world, workload, account).filter(|_| known) {
+    if let Some(standing) = apply(world, scene).filter(|_| known) {
         return still_lost(world, standing);
     }
     if behind || workload.observed_generation < workload.generation {
@@ -139,14 +140,13 @@ fn stand(
         let hold = Hold::new(Reason::WaitingForController, message);
         return still_lost(world, Standing::new(Phase::InProgress, hold));
     }
-    advance(&Scene { world, workload, account, now }, status, before)
+    advance(world, scene, status, before)
 }
 
 /// What is given up is not gone on with by the StatefulSet controller either.
-fn given_up(world: &World, account: Option<&Account<'_>>, now: Timestamp) -> Option<Action> {
-    let (workload, account) = (world.workload.as_ref()?, account?);
+fn given_up(world: &World, scene: Option<&Scene<'_>>) -> Option<Action> {
+    let (workload, scene) = (world.workload.as_ref()?, scene?);
     let ours = workload.claim == Claim::Ours && !workload.terminating;
     let known = workload.observed_generation >= workload.generation;
-    let mover = Mover::of(&world.rollout, workload);
-    mover.freeze(&Scene { world, workload, account, now }).filter(|_| ours && known)
+    Mover::of(scene.ground).freeze(scene).filter(|_| ours && known)
 }

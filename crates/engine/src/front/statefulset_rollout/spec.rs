@@ -3,12 +3,11 @@
 use jiff::Timestamp;
 
 use super::Standing;
-use crate::account::Account;
 use crate::budget::Hold;
 use crate::decision::Action;
-use crate::mover::partition;
+use crate::mover::{Scene, partition};
 use crate::status::{Phase, Reason};
-use crate::world::{Applied, ApplyRefused, Claim, Strategy, VersionLeak, Workload, World};
+use crate::world::{Applied, ApplyRefused, Claim, Strategy, VersionLeak, World};
 
 /// What was last applied to this StatefulSet, by the latest word.
 pub(super) fn applied(world: &World) -> Option<&Applied> {
@@ -69,8 +68,9 @@ pub(super) fn absent(world: &World, now: Timestamp) -> Standing {
 }
 
 /// The apply that is due, if one is.
-pub(super) fn apply(world: &World, workload: &Workload, account: &Account<'_>) -> Option<Standing> {
+pub(super) fn apply(world: &World, scene: &Scene<'_>) -> Option<Standing> {
     let rollout = &world.rollout;
+    let (workload, account) = (scene.ground.facts.workload, scene.account);
     let prevent = rollout.version_leak == VersionLeak::Prevent;
     let known = applied(world);
     let asked = known.is_none_or(|a| a.hash != rollout.desired_hash);
@@ -99,7 +99,7 @@ pub(super) fn apply(world: &World, workload: &Workload, account: &Account<'_>) -
         let strategy = partition::keep(workload, account);
         return Some(Standing::act(hold, Action::Apply { strategy }));
     }
-    Some(match partition::hold(world, Some(workload), Some(account)) {
+    Some(match partition::hold(scene.ground, rollout.replicas, account) {
         partition::Hand::Apply(strategy) => Standing::act(hold, Action::Apply { strategy }),
         partition::Hand::First(action) => {
             let message = if action == partition::LET_GO {
