@@ -133,6 +133,8 @@ fn node(number: usize, now: Timestamp) -> serde_json::Value {
         "metadata": {"name": name, "labels": {
             "kubernetes.io/hostname": name,
             "kubernetes.io/os": "linux",
+            "beta.kubernetes.io/os": "linux",
+            "beta.kubernetes.io/arch": "amd64",
             "kubernetes.io/arch": "amd64",
         }},
         "spec": {},

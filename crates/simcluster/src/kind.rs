@@ -220,7 +220,10 @@ impl Row {
     fn to_kind(&self) -> Kind {
         let categories = match (self.all, self.group) {
             (true, _) => vec!["all".to_owned()],
-            (_, "apiextensions.k8s.io" | "admissionregistration.k8s.io") => {
+            (
+                _,
+                "apiextensions.k8s.io" | "admissionregistration.k8s.io" | "apiregistration.k8s.io",
+            ) => {
                 vec!["api-extensions".to_owned()]
             }
             _ => Vec::new(),
@@ -355,4 +358,101 @@ const BUILT_IN: &[Row] = &[
     .cluster(),
     row("rbac.authorization.k8s.io", "v1", "Role", "roles", &[], "7FuwZcIIItM="),
     row("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", &[], "eGsCzGH6b1g="),
+    // Kept and handed out, with nothing behind them: no defaults, no validation, no controller.
+    row("", "v1", "Endpoints", "endpoints", &["ep"], ""),
+    row("", "v1", "LimitRange", "limitranges", &["limits"], ""),
+    row("", "v1", "PersistentVolume", "persistentvolumes", &["pv"], "").cluster().status(),
+    row("", "v1", "PodTemplate", "podtemplates", &[], ""),
+    row("", "v1", "ReplicationController", "replicationcontrollers", &["rc"], "")
+        .all()
+        .status()
+        .scale(),
+    row("", "v1", "ResourceQuota", "resourcequotas", &["quota"], "").status(),
+    row("apiregistration.k8s.io", "v1", "APIService", "apiservices", &[], "").cluster().status(),
+    row("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", &["hpa"], "")
+        .all()
+        .status(),
+    row("batch", "v1", "CronJob", "cronjobs", &["cj"], "").all().status(),
+    row("batch", "v1", "Job", "jobs", &[], "").all().status(),
+    row(
+        "certificates.k8s.io",
+        "v1",
+        "CertificateSigningRequest",
+        "certificatesigningrequests",
+        &["csr"],
+        "",
+    )
+    .cluster()
+    .status(),
+    row("networking.k8s.io", "v1", "IngressClass", "ingressclasses", &[], "").cluster(),
+    row("networking.k8s.io", "v1", "Ingress", "ingresses", &["ing"], "").status(),
+    row("networking.k8s.io", "v1", "IPAddress", "ipaddresses", &["ip"], "").cluster(),
+    row("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", &["netpol"], ""),
+    row("networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", &[], "").cluster().status(),
+    row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", &[], "").cluster(),
+    row("storage.k8s.io", "v1", "CSINode", "csinodes", &[], "").cluster(),
+    row("storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", &[], ""),
+    row("storage.k8s.io", "v1", "StorageClass", "storageclasses", &["sc"], "").cluster(),
+    row("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", &[], "")
+        .cluster()
+        .status(),
+    row("storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", &["vac"], "")
+        .cluster(),
+    row(
+        "admissionregistration.k8s.io",
+        "v1",
+        "MutatingAdmissionPolicy",
+        "mutatingadmissionpolicies",
+        &[],
+        "",
+    )
+    .cluster(),
+    row(
+        "admissionregistration.k8s.io",
+        "v1",
+        "MutatingAdmissionPolicyBinding",
+        "mutatingadmissionpolicybindings",
+        &[],
+        "",
+    )
+    .cluster(),
+    row(
+        "admissionregistration.k8s.io",
+        "v1",
+        "ValidatingAdmissionPolicy",
+        "validatingadmissionpolicies",
+        &[],
+        "",
+    )
+    .cluster()
+    .status(),
+    row(
+        "admissionregistration.k8s.io",
+        "v1",
+        "ValidatingAdmissionPolicyBinding",
+        "validatingadmissionpolicybindings",
+        &[],
+        "",
+    )
+    .cluster(),
+    row("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", &["pc"], "").cluster(),
+    row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", &[], "").cluster(),
+    row("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", &[], ""),
+    row("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", &[], "").cluster(),
+    row("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", &[], "").status(),
+    row("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", &[], ""),
+    row("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", &[], "").cluster(),
+    row("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas", &[], "")
+        .cluster()
+        .status(),
+    row(
+        "flowcontrol.apiserver.k8s.io",
+        "v1",
+        "PriorityLevelConfiguration",
+        "prioritylevelconfigurations",
+        &[],
+        "",
+    )
+    .cluster()
+    .status(),
 ];

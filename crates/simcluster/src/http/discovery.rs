@@ -102,6 +102,15 @@ fn subresources(kind: &Kind) -> Vec<Sub> {
         });
         out.push(own("log", &["get"]));
     }
+    if kind.group.is_empty() && kind.plural == "serviceaccounts" {
+        out.push(Sub {
+            name: "token",
+            group: "authentication.k8s.io",
+            version: "v1",
+            kind: "TokenRequest".to_owned(),
+            verbs: &["create"],
+        });
+    }
     let scale = || Sub {
         name: "scale",
         group: "autoscaling",
@@ -185,6 +194,7 @@ pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Valu
 /// The reviews that are answered and forgotten: group, kind, plural.
 pub const REVIEWS: &[(&str, &str, &str)] = &[
     ("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
+    ("authentication.k8s.io", "TokenReview", "tokenreviews"),
     ("authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews"),
     ("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
     ("authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews"),

@@ -7,6 +7,7 @@ pub mod respond;
 mod review;
 pub mod route;
 mod system;
+mod token;
 mod watch;
 
 use std::sync::Arc;

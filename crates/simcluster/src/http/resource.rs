@@ -147,6 +147,9 @@ impl Call<'_> {
             }
             "scale" if self.kind.scale.is_some() => self.scale(name).await,
             "eviction" if pods => self.evict(name).await,
+            "token" if self.kind.group.is_empty() && self.kind.plural == "serviceaccounts" => {
+                self.skin.token(self.asked, &self.kind, &self.key(name))
+            }
             "log" if pods => {
                 self.skin.server.lock().get(&self.kind, &self.key(name))?;
                 Ok(text(200, ""))
@@ -244,10 +247,10 @@ impl Call<'_> {
 
     fn patch_body(&self, kind: &Kind) -> Result<(PatchType, Value), ApiError> {
         let type_ = PatchType::parse(self.asked.media_type(), kind)?;
-        let body = self
-            .asked
-            .parse_body()
-            .map_err(|error| ApiError::bad_request(format!("error decoding patch: {error}")))?;
+        let body = self.asked.parse_body().map_err(|error| {
+            let about = if type_ == PatchType::Strategic { "" } else { "error decoding patch: " };
+            ApiError::bad_request(format!("{about}{error}"))
+        })?;
         Ok((type_, body))
     }
 
@@ -272,7 +275,12 @@ impl Call<'_> {
             Method::GET | Method::HEAD => {
                 let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
                 let shown = convert::served(&self.kind, &object);
-                return Ok(respond::json(200, &scale::of(&self.kind, &shown)?));
+                let scale = scale::of(&self.kind, &shown)?;
+                if self.form == Form::Table {
+                    let table = respond::scale_table(scale, self.include(), self.now());
+                    return Ok(respond::json(200, &table));
+                }
+                return Ok(respond::json(200, &scale));
             }
             Method::PUT => {
                 let body = self.asked.parse_body().map_err(ApiError::bad_request)?;

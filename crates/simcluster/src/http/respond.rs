@@ -177,6 +177,40 @@ pub(crate) fn partial(object: &Value) -> Value {
     })
 }
 
+/// A Scale as a table of one row.
+pub(crate) fn scale_table(scale: Value, include: Include, now: Timestamp) -> Value {
+    let count = |value: &Value| json!(value.as_i64().unwrap_or_default());
+    let cells = json!([
+        scale["metadata"]["name"],
+        count(&scale["spec"]["replicas"]),
+        count(&scale["status"]["replicas"]),
+        crate::table::since(&scale["metadata"]["creationTimestamp"], now),
+    ]);
+    let column = |name: &str, of_type: &str| {
+        let format = if name == "Name" { "name" } else { "" };
+        json!({"name": name, "type": of_type, "format": format, "description": "", "priority": 0})
+    };
+    let version = scale["metadata"]["resourceVersion"].clone();
+    let mut row = json!({"cells": cells});
+    match include {
+        Include::Metadata => row["object"] = partial(&scale),
+        Include::Object => row["object"] = scale,
+        Include::None => {}
+    }
+    json!({
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": version},
+        "columnDefinitions": [
+            column("Name", "string"),
+            column("Desired", "integer"),
+            column("Available", "integer"),
+            column("Age", "string"),
+        ],
+        "rows": [row],
+    })
+}
+
 /// Objects as rows; the metadata is a lone object's, lists put theirs.
 pub(crate) fn table(kind: &Kind, items: &[Object], include: Include, now: Timestamp) -> Value {
     let rows: Vec<Value> = items

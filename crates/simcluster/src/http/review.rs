@@ -32,6 +32,12 @@ impl Skin {
             let namespace = review["spec"]["namespace"].as_str().unwrap_or_default();
             review["status"] =
                 authorization::rules_status(&self.server.view(), &asked.user, namespace);
+        } else if kind == "TokenReview" {
+            let token = review["spec"]["token"].as_str().unwrap_or_default();
+            review["status"] = match self.access.holder(token, self.seed, (self.clock)()) {
+                Some(user) => json!({"authenticated": true, "user": user_info(&user)}),
+                None => json!({"user": {}, "error": "the token is not of this cluster"}),
+            };
         } else if kind == "SelfSubjectReview" {
             review["status"] = json!({"userInfo": user_info(&asked.user)});
         } else {

@@ -1,8 +1,8 @@
 //! OpenAPI v3: the index and one document per group and version.
 //!
 //! Enough for `kubectl`: that PATCH knows `fieldValidation` and strategic merge (apply, create,
-//! replace), merge keys of lists (apply, diff), and fields with their types (explain). Built-in
-//! kinds carry no descriptions.
+//! replace), merge keys of lists (apply, diff), and fields with their types and what they mean
+//! (explain). Schemas of the built-in kinds are those that Kubernetes publishes.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +14,7 @@ use crate::kind::Kind;
 
 mod custom;
 mod paths;
-mod schemas;
+mod published;
 
 /// The body of `/openapi/v2`, in protobuf: the version of OpenAPI (field 1), title and version of the
 /// API (fields 1 and 2 of field 2), and neither paths nor definitions.
@@ -25,9 +25,16 @@ pub fn index(kinds: &[Arc<Kind>]) -> Value {
     let mut paths = Map::new();
     for (group, version) in versions(kinds) {
         let place = place(group, version);
-        // The hash tells clients when to read the document again, so it covers all of it.
+        // The hash tells clients when to read the document again: only what a definition brings
+        // ever changes.
         let mut hasher = DefaultHasher::new();
-        document(kinds, group, version).hash(&mut hasher);
+        for kind in kinds.iter().filter(|kind| kind.group == group && kind.version == version) {
+            kind.plural.hash(&mut hasher);
+            if let Some(custom) = &kind.custom {
+                (&kind.kind, kind.has_status, kind.scale.is_some()).hash(&mut hasher);
+                custom.schema.hash(&mut hasher);
+            }
+        }
         let hash = hasher.finish();
         let url = format!("/openapi/v3/{place}?hash={hash:016X}");
         paths.insert(place, json!({"serverRelativeURL": url}));
@@ -48,7 +55,7 @@ pub fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value
         paths::add(kind, &mut paths);
         match &kind.custom {
             Some(custom) => custom::add(kind, &custom.schema, &mut schemas),
-            None => schemas::add_kind(kind, &mut schemas),
+            None => published::add_kind(kind, &mut schemas),
         }
     }
     Some(json!({

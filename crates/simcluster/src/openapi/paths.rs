@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{mark, place, schemas};
+use super::{mark, place, published};
 use crate::kind::Kind;
 
 /// Adds the paths of one kind.
@@ -20,7 +20,7 @@ pub(super) fn add(kind: &Kind, paths: &mut Map<String, Value>) {
     );
     let mut patch =
         operation(kind, "patch", &["dryRun", "fieldManager", "fieldValidation", "force"]);
-    let body = json!({"schema": schemas::reference("Patch")});
+    let body = json!({"schema": published::reference(published::PATCH)});
     let mut content = Map::new();
     for form in ["json-patch+json", "merge-patch+json", "apply-patch+yaml"] {
         content.insert(format!("application/{form}"), body.clone());
@@ -54,7 +54,7 @@ fn operation(kind: &Kind, action: &str, parameters: &[&str]) -> Value {
         "operationId": format!("{action}{}{}", kind.version, kind.kind),
         "parameters": parameters,
         "responses": {"200": {"description": "OK", "content": {"application/json": {
-            "schema": schemas::reference(&schemas::key_of(kind))}}}},
+            "schema": published::reference(&published::key_of(kind))}}}},
         "x-kubernetes-action": action,
         "x-kubernetes-group-version-kind": mark(kind),
     })

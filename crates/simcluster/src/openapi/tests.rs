@@ -78,8 +78,8 @@ fn every_reference_leads_somewhere() {
 #[test]
 fn lists_say_how_they_merge() {
     let document = document(&kinds(), "", "v1").expect("core");
-    let containers =
-        &document["components"]["schemas"]["io.k8s.PodSpec"]["properties"]["containers"];
+    let containers = &document["components"]["schemas"]["io.k8s.api.core.v1.PodSpec"]["properties"]
+        ["containers"];
     assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
     assert_eq!(containers["x-kubernetes-list-map-keys"], json!(["name"]));
 }

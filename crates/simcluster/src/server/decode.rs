@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use crate::conform;
 use crate::error::ApiError;
 use crate::kind::Kind;
+use crate::object::Key;
 use crate::server::options::{FieldValidation, WriteOptions};
-use crate::types::DecodeError;
+use crate::types::{DecodeError, ListKind, Shape};
 
 /// Checks that a body says it is of this kind.
 pub fn check_kind(
@@ -82,11 +83,87 @@ pub fn read_patched(
         let why = DecodeError("json: cannot unmarshal what is no object".to_owned());
         return Err(why.refused_patch(&shown));
     }
-    let unknown = fields(kind, object).map_err(|error| error.refused_patch(&shown))?;
+    let unknown = fields(kind, object)
+        .map_err(|error| if patch.is_some() { converted(&error) } else { error })
+        .map_err(|error| error.refused_patch(&shown))?;
     if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
         return Err(DecodeError::strict(&unknown).refused_patch(&shown));
     }
     verdict(kind, &unknown, options)
+}
+
+/// A wrong type in the words of a strategic merge, which is converted rather than decoded.
+fn converted(error: &DecodeError) -> DecodeError {
+    let words = || {
+        let rest = error.0.strip_prefix("json: cannot unmarshal ")?;
+        let (found, rest) = rest.split_once(" into ")?;
+        let (_, wanted) = rest.rsplit_once(" of type ")?;
+        let found = match found {
+            "number" => "int64",
+            "object" => "map[string]interface {}",
+            "array" => "[]interface {}",
+            other => other,
+        };
+        Some(match wanted {
+            "string" | "bool" | "int32" | "int64" | "float64" => {
+                format!("cannot convert {found} to {wanted}")
+            }
+            list if list.starts_with("[]") => format!("cannot restore slice from {found}"),
+            map if map.starts_with("map[") => format!("cannot restore map from {found}"),
+            _ => format!("cannot restore struct from: {found}"),
+        })
+    };
+    words().map_or_else(|| error.clone(), DecodeError)
+}
+
+/// Refuses an applied object with fields that its schema does not have: whose they were could not
+/// be said.
+pub fn check_applied(kind: &Kind, body: &Value, key: &Key) -> Result<(), ApiError> {
+    let mut read = body.clone();
+    let Ok(unknown) = fields(kind, &mut read) else { return Ok(()) };
+    // Unknown metadata of a custom object is no part of its schema's types.
+    let shown: Vec<String> = unknown
+        .iter()
+        .map(|path| format!("{}: field not declared in schema", by_key(kind, body, path)))
+        .collect();
+    let errors = match shown.as_slice() {
+        [] => return Ok(()),
+        [one] => one.clone(),
+        all => format!("errors:\n  {}", all.join("\n  ")),
+    };
+    let at = if key.namespace.is_empty() { String::new() } else { format!("{}/", key.namespace) };
+    Err(ApiError::internal(format!(
+        "failed to create typed patch object ({at}{}; {}, Kind={}): {errors}",
+        key.name,
+        if kind.group.is_empty() { format!("/{}", kind.version) } else { kind.api_version() },
+        kind.kind
+    )))
+}
+
+/// `spec.containers[0].x` as `.spec.containers[name="main"].x`.
+fn by_key(kind: &Kind, body: &Value, path: &str) -> String {
+    let (mut shape, mut at, mut out) = (Shape::of(kind), body, String::new());
+    for part in path.split('.') {
+        let (field, index) = match part.split_once('[') {
+            Some((field, index)) => (field, index.trim_end_matches(']').parse::<usize>().ok()),
+            None => (part, None),
+        };
+        out += &format!(".{field}");
+        shape = shape.child(field).0;
+        at = &at[field];
+        let Some(index) = index else { continue };
+        at = &at[index];
+        match shape.list() {
+            ListKind::Keys(keys) => {
+                let keys: Vec<String> =
+                    keys.iter().map(|key| format!("{key}={}", at[*key])).collect();
+                out += &format!("[{}]", keys.join(","));
+            }
+            _ => out += &format!("[{index}]"),
+        }
+        shape = shape.item();
+    }
+    out
 }
 
 /// A value as Go prints it.

@@ -175,6 +175,7 @@ impl Inner {
             )));
         }
         let sent = body.clone();
+        decode::check_applied(kind, &body, key)?;
         let warnings = decode::read(kind, &mut body, options)?;
         if kind.custom.is_none() {
             // Decoding drops what is empty; who applies an empty map owns it all the same.

@@ -25,7 +25,7 @@ pub fn human_duration(seconds: i64) -> String {
 }
 
 /// Time since a timestamp of an object; `<unknown>` when there is none.
-pub(super) fn since(time: &Value, now: Timestamp) -> String {
+pub(crate) fn since(time: &Value, now: Timestamp) -> String {
     let then: Option<Timestamp> = time.as_str().and_then(|text| text.parse().ok());
     match then {
         Some(then) => human_duration(now.duration_since(then).as_secs()),

@@ -12,6 +12,7 @@ mod pod;
 mod rows;
 
 pub use age::human_duration;
+pub(crate) use age::since;
 
 /// `columnDefinitions` of a kind.
 pub fn columns(kind: &Kind) -> Vec<Value> {

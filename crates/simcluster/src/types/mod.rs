@@ -110,6 +110,7 @@ pub fn of_kind(group: &str, kind: &str) -> Option<&'static Type> {
     let name = match (group, kind) {
         ("events.k8s.io", "Event") => "events.Event",
         ("", "Event") => "core.Event",
+        ("resource.k8s.io", "ResourceClaim") => "resource.ResourceClaim",
         _ => kind,
     };
     by_name(name)

@@ -1,0 +1,67 @@
+//! `serviceaccounts/token`: tokens for whoever is to act as a ServiceAccount.
+
+use axum::response::Response;
+use http::Method;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use super::{Asked, Skin, respond};
+use crate::authorization::token;
+use crate::error::{ApiError, Cause};
+use crate::kind::Kind;
+use crate::object::{self, Key};
+use crate::server::meta;
+
+/// How long a token is good for when nobody says.
+const HOUR: i64 = 3600;
+/// The shortest time that may be asked for.
+const LEAST: i64 = 600;
+
+impl Skin {
+    pub(super) fn token(
+        &self,
+        asked: &Asked,
+        kind: &Kind,
+        key: &Key,
+    ) -> Result<Response, ApiError> {
+        if asked.method != Method::POST {
+            return Err(ApiError::method_not_allowed());
+        }
+        let request = asked.parse_body().map_err(ApiError::bad_request)?;
+        let seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(HOUR);
+        if seconds < LEAST {
+            let message = format!(
+                "Invalid value: {seconds}: may not specify a duration less than 10 minutes"
+            );
+            let text = format!(
+                "TokenRequest.authentication.k8s.io \"\" is invalid: spec.expirationSeconds: \
+                 {message}"
+            );
+            let cause = Cause::new("FieldValueInvalid", message, "spec.expirationSeconds");
+            return Err(ApiError::new(422, "Invalid", text)
+                .with_details(json!({"group": "authentication.k8s.io", "kind": "TokenRequest"}))
+                .with_causes(vec![cause]));
+        }
+        let account = self.server.lock().get(kind, key)?;
+        let now = (self.clock)();
+        let until = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(now);
+        let uid = object::uid(&account);
+        let token = token::mint(self.seed, &key.namespace, &key.name, uid, until);
+        let audiences = match &request["spec"]["audiences"] {
+            given if given.as_array().is_some_and(|list| !list.is_empty()) => given.clone(),
+            _ => json!(["https://kubernetes.default.svc"]),
+        };
+        let answer = json!({
+            "kind": "TokenRequest",
+            "apiVersion": "authentication.k8s.io/v1",
+            "metadata": {
+                "name": key.name,
+                "namespace": key.namespace,
+                "creationTimestamp": meta::stamp(now),
+            },
+            "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": null},
+            "status": {"token": token, "expirationTimestamp": meta::stamp(until)},
+        });
+        Ok(respond::json(201, &answer))
+    }
+}
