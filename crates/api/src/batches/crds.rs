@@ -1,11 +1,15 @@
 //! The CustomResourceDefinitions of this group.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray,
     ServiceReference, WebhookClientConfig, WebhookConversion,
 };
 use kube::CustomResourceExt;
 use kube::core::crd::merge_crds;
+use serde_json::Value;
 
 use super::{BatchRelease, Rollout, RolloutHistory, v1alpha1};
 
@@ -68,4 +72,22 @@ fn conversion((namespace, name): (&str, &str)) -> CustomResourceConversion {
             conversion_review_versions: vec!["v1".into()],
         }),
     }
+}
+
+/// The schema of an object of this group, by its `apiVersion` and `kind`.
+pub(super) fn schema_of(object: &Value) -> Option<&'static Value> {
+    static ALL: LazyLock<BTreeMap<(String, String), Value>> = LazyLock::new(|| {
+        let mut all = BTreeMap::new();
+        for crd in crds(("", "")) {
+            for version in crd.spec.versions {
+                let api_version = format!("{}/{}", crd.spec.group, version.name);
+                let schema = version.schema.and_then(|schema| schema.open_api_v3_schema);
+                let schema = serde_json::to_value(schema).expect("a schema is JSON");
+                all.insert((api_version, crd.spec.names.kind.clone()), schema);
+            }
+        }
+        all
+    });
+    let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
+    ALL.get(&(text("apiVersion")?, text("kind")?))
 }

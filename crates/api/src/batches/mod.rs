@@ -8,6 +8,7 @@
 pub mod batch_release;
 pub mod convert;
 mod crds;
+pub mod defaults;
 pub mod names;
 pub mod plan;
 pub mod replicas;
@@ -16,6 +17,7 @@ pub mod rollout_history;
 pub mod rollout_status;
 mod schema;
 pub mod v1alpha1;
+pub mod validate;
 
 pub use batch_release::{
     Batch, BatchPhase, BatchRelease, BatchReleaseSpec, BatchReleaseStatus, BatchState, BatchStatus,
@@ -23,8 +25,10 @@ pub use batch_release::{
 };
 pub use convert::{ConvertError, Version, convert, convert_review, to_stored};
 pub use crds::{CONVERT_PATH, crds};
+pub use defaults::defaulted;
 pub use plan::{Plan, PlanError, PlanStep, StepPause, plan_hash, release_plan_hash};
 pub use replicas::{IntOrPercent, IntOrString, NotACount};
 pub use rollout::{Canary, Pause, Rollout, RolloutSpec, Step, Strategy, WorkloadRef};
 pub use rollout_history::{RolloutHistory, RolloutHistorySpec, RolloutHistoryStatus};
 pub use rollout_status::{CanaryStatus, Condition, Phase, RolloutStatus, StepState};
+pub use validate::{Claim, Context, Rules, validate};

@@ -5,3 +5,4 @@
 mod convert;
 mod definitions;
 mod round_trip;
+mod validate;
