@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -114,6 +115,12 @@ func up(arguments []string) error {
 	}
 	if detach {
 		return detached(dir, arguments)
+	}
+	if options.Assets != "" {
+		// Components are started from inside the directory.
+		if options.Assets, err = filepath.Abs(options.Assets); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()

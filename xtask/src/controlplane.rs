@@ -1,10 +1,11 @@
 //! The real control plane of `tests/controlplane`: built incrementally, and kept up for a developer.
 
-use crate::{stage, workspace};
-use anyhow::{Context, bail};
-use std::io::ErrorKind;
+use crate::stage::{self, Outcome, Output};
+use crate::{go, workspace};
+use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::thread::JoinHandle;
 
 /// Where `tests/controlplane/build.sh` puts its binaries, and `cluster up` its state.
 const FOLDER: &str = "target/controlplane";
@@ -13,32 +14,48 @@ const FOLDER: &str = "target/controlplane";
 pub(crate) const WITHOUT_GO: &str = "no Go toolchain: add `go` to PATH (https://go.dev/dl; the version is in \
      tests/controlplane/go.mod), or a ready-made `controlplane` to $KUBEBUILDER_ASSETS";
 
-/// The program, made current; `None` without a Go toolchain and without a ready-made one.
+/// The program, made current. The inner error says why it can't be had here, the outer one what
+/// doesn't build.
 ///
 /// Ready-made components in `KUBEBUILDER_ASSETS` are taken by the program itself.
-pub(crate) fn program() -> anyhow::Result<Option<PathBuf>> {
-    if !on_path("go")? {
+fn program() -> Result<Result<PathBuf, String>, String> {
+    if !go::is_there()? {
         let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
         let ready = assets.map(|folder| folder.join("controlplane"));
-        return Ok(ready.filter(|program| program.is_file()));
+        let ready = ready.filter(|program| program.is_file());
+        return Ok(ready.ok_or_else(|| WITHOUT_GO.to_owned()));
     }
-    let script = workspace::root().join("tests/controlplane/build.sh");
     let begun = stage::watch();
-    let built = Command::new(&script).stdin(Stdio::null()).output();
-    let built = built.with_context(|| script.display().to_string())?;
-    if !built.status.success() {
-        bail!("{}: {}", script.display(), String::from_utf8_lossy(&built.stderr).trim());
+    if let Some(why) = go::fetch()? {
+        return Ok(Err(why));
     }
-    println!("       {:>7}  the control plane's program is built", stage::elapsed(begun));
-    Ok(Some(workspace::root().join(FOLDER).join("controlplane")))
+    let script = Command::new(workspace::root().join("tests/controlplane/build.sh"));
+    let built = stage::run(&script, Output::Beside("control plane"));
+    let Outcome { success, output, .. } = built.map_err(|error| format!("{error:#}"))?;
+    if !success {
+        return Err(format!("tests/controlplane/build.sh:\n{output}"));
+    }
+    stage::say(begun, "the control plane's program is built");
+    Ok(Ok(workspace::root().join(FOLDER).join("controlplane")))
 }
 
-fn on_path(program: &str) -> anyhow::Result<bool> {
-    let asked = Command::new(program).arg("version").stdout(Stdio::null()).status();
-    match asked {
-        Ok(status) => Ok(status.success()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).context(program.to_owned()),
+/// The program on its way.
+pub(crate) struct Building(JoinHandle<Result<Result<PathBuf, String>, String>>);
+
+/// Begins to build it beside whatever else is done.
+pub(crate) fn build() -> Building {
+    Building(std::thread::spawn(program))
+}
+
+impl Building {
+    /// Waits for it; errors as [`build`]'s program has them.
+    pub(crate) fn wait(self) -> Result<Result<PathBuf, String>, String> {
+        self.0.join().unwrap_or_else(|_| Err("building the control plane panicked".to_owned()))
+    }
+
+    /// Waits until nothing of it runs; what became of it is of no interest any more.
+    pub(crate) fn abandon(self) {
+        drop(self.0.join());
     }
 }
 
@@ -56,9 +73,14 @@ pub(crate) fn kubectl(program: &Path, directory: &Path) -> Command {
     command
 }
 
+/// For a developer, who has asked for it: there has to be one.
+fn wanted() -> anyhow::Result<PathBuf> {
+    program().and_then(|program| program).map_err(|why| anyhow!(why))
+}
+
 /// `cargo xtask cluster up`: starts one that outlives this task; further flags are the program's.
 pub(crate) fn up(flags: &[&str]) -> anyhow::Result<()> {
-    let program = program()?.context(WITHOUT_GO)?;
+    let program = wanted()?;
     let directory = workspace::root().join(FOLDER).join("dev");
     succeed(command(&program, "up", &directory).arg("--detach").args(flags))?;
     println!("
@@ -76,7 +98,9 @@ cargo xtask cluster down",
 
 /// `cargo xtask cluster down`.
 pub(crate) fn down() -> anyhow::Result<()> {
-    let program = program()?.context(WITHOUT_GO)?;
+    // Whatever has brought it up can take it down.
+    let there = workspace::root().join(FOLDER).join("controlplane");
+    let program = if there.is_file() { there } else { wanted()? };
     succeed(&mut command(&program, "down", &workspace::root().join(FOLDER).join("dev")))
 }
 

@@ -4,18 +4,27 @@ mod check;
 mod controlplane;
 mod floors;
 mod generate;
+mod go;
+mod guard;
+mod interrupt;
 mod real;
+mod run;
 mod stage;
+mod suite;
 mod tally;
 mod workspace;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask TASK
-  test [--skip STAGE]  everything that must hold: format, floors, generated files, clippy, tests, doc tests,
-                       and the scenarios on a real control plane; --skip leaves a stage out, as in
-                       `--skip real`, and --only all others; both may be given again
+  test [--skip STAGE] [--only STAGE] [--faults] [--differential]
+                       everything that must hold: format, floors, generated files, clippy, tests, doc tests,
+                       and on a real control plane, where Go is: facts, scenarios (`real`), faults; --skip
+                       leaves a stage out, as in `--skip real`, and --only all others, both by the beginning
+                       of a name and as often as you like; --faults plays all faults, --differential adds
+                       the embedded cluster beside the real one
   floors [--write]     which crate may use which; --write draws the picture in ARCHITECTURE.md
   generate [--check]   write the generated files (CRDs, manifests); --check only compares them
   simulate ARGS...     the seeded simulation; `cargo xtask simulate --help` lists its flags
@@ -24,8 +33,14 @@ const USAGE: &str = "usage: cargo xtask TASK
   cluster down         ends it";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(&arguments) {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let outcome = match arguments.as_slice() {
+        // Not for people: this program runs itself.
+        [task, words @ ..] if task == guard::TASK => guard::keep(words),
+        [task, words @ ..] if task == real::TASK => real::task(words).map(|()| ExitCode::SUCCESS),
+        all => run(all),
+    };
+    match outcome {
         Ok(code) => code,
         Err(error) => {
             eprintln!("{error:#}");
@@ -34,8 +49,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+fn run(arguments: &[OsString]) -> anyhow::Result<ExitCode> {
+    let words: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
+    let words = words.context("arguments have to be text")?;
     match words.as_slice() {
         ["test", flags @ ..] => return check::chosen(flags),
         ["simulate", rest @ ..] => return stage::forward("simulation", rest),

@@ -25,6 +25,24 @@ impl Tally {
         };
         Some(Self { passed: count("passed")?, failed: count("failed")? })
     }
+
+    /// The counts of what `go test -v` printed: tests with parts count as their parts.
+    pub(crate) fn of_go(output: &str) -> Self {
+        let ended = |line: &str, word: &str| {
+            let (name, _) = line.trim().strip_prefix(word)?.rsplit_once(" (")?;
+            Some(name.to_owned())
+        };
+        let all = |word: &str| output.lines().filter_map(|line| ended(line, word)).collect();
+        let (passed, failed): (Vec<String>, Vec<String>) = (all("--- PASS: "), all("--- FAIL: "));
+        let whole = |name: &&String| {
+            let part = |other: &String| {
+                other.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            };
+            !passed.iter().chain(&failed).any(part)
+        };
+        let count = |names: &[String]| names.iter().filter(whole).count() as u64;
+        Self { passed: count(&passed), failed: count(&failed) }
+    }
 }
 
 /// The name of the test binary in a line such as
@@ -66,6 +84,19 @@ mod tests {
         check("test engine::a_test ... ok", None);
         check("test result: gibberish", None);
         check("12 passed; 0 failed", None);
+    }
+
+    #[test]
+    fn a_test_of_go_with_parts_counts_as_its_parts() {
+        let output = "=== RUN   TestFacts
+--- FAIL: TestFacts (50.1s)
+    --- PASS: TestFacts/an_eviction_(with_a_budget) (1.20s)
+    --- FAIL: TestFacts/a_partition (0.10s)
+--- PASS: TestFactsAreFew (0.00s)
+FAIL
+";
+        assert_eq!(Tally::of_go(output), Tally { passed: 2, failed: 1 });
+        assert_eq!(Tally::of_go("ok  \tsluice.dev/x\t0.1s\n"), Tally::default());
     }
 
     #[test]

@@ -9,7 +9,22 @@ use tokio::time::Instant;
 
 /// How a scenario failed: a sentence, with what was seen.
 #[derive(Debug)]
-pub struct Failure(pub String);
+pub enum Failure {
+    /// What was claimed is not so. It stands, however busy the machine was.
+    Broken(String),
+    /// Nothing was seen that may not be, but what was waited for did not come in time, or the server
+    /// could not be asked. On a machine that others use as well it may come at a second try.
+    Late(String),
+}
+
+impl Failure {
+    /// The sentence.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Broken(words) | Self::Late(words) => words,
+        }
+    }
+}
 
 /// What a scenario ends with.
 pub type Outcome = Result<(), Failure>;
@@ -30,21 +45,65 @@ pub struct Env {
 /// A request that the server refused.
 #[derive(Debug)]
 pub struct Refused {
-    /// HTTP status.
+    /// HTTP status; 0 if there was no answer.
     pub code: u16,
     /// The server's words.
     pub message: String,
 }
 
+impl Refused {
+    /// Whether the server had no time, and said nothing of what it was asked.
+    fn is_overload(&self) -> bool {
+        let unavailable = matches!(self.code, 0 | 503 | 504);
+        let out_of_time = ["context deadline exceeded", "request timed out", "too many requests"];
+        unavailable
+            || (matches!(self.code, 429 | 500)
+                && out_of_time.iter().any(|words| self.message.to_lowercase().contains(words)))
+    }
+}
+
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
-        Self(format!("refused with {}: {}", refused.code, refused.message))
+        let words = format!("refused with {}: {}", refused.code, refused.message);
+        if refused.is_overload() { Self::Late(words) } else { Self::Broken(words) }
+    }
+}
+
+/// How long something may take, counted in looks at it: while the machine is so busy that a look
+/// takes longer than it should, the clock goes slower, down to a third.
+#[derive(Debug)]
+pub struct Patience {
+    limit: Duration,
+    left: Duration,
+    look: Duration,
+    end: Instant,
+    last: Instant,
+}
+
+impl Patience {
+    /// Rests until the next look; `words` say what did not come, when there is none any more.
+    pub async fn rest(&mut self, words: impl FnOnce() -> String) -> Outcome {
+        let now = Instant::now();
+        let passed = now - self.last;
+        self.last = now;
+        // Twice, for what a look takes on a quiet machine.
+        self.left = self.left.saturating_sub(passed.min(2 * self.look));
+        if self.left.is_zero() || now >= self.end {
+            return Err(Failure::Late(format!("not within {:?}: {}", self.limit, words())));
+        }
+        tokio::time::sleep(self.look).await;
+        Ok(())
     }
 }
 
 /// A kind that scenarios work with: the path up to the namespace, and the plural.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind(pub &'static str, pub &'static str);
+
+/// How often something is asked that may be asked again.
+const TRIES: u32 = 4;
+/// The media type of a server-side apply.
+const APPLY: &str = "application/apply-patch+yaml";
 
 /// `StatefulsetRollout`s.
 pub const ROLLOUTS: Kind = Kind("/apis/bedrock.operator.slack.com/v1", "statefulsetrollouts");
@@ -63,6 +122,12 @@ impl Env {
         Duration::from_secs(seconds) * self.patience
     }
 
+    /// What waits for that long at most.
+    pub fn patience(&self, limit: Duration) -> Patience {
+        let last = Instant::now();
+        Patience { limit, left: limit, look: self.look, end: last + 3 * limit, last }
+    }
+
     /// The path of a kind in the scenario's namespace; of its collection when `name` is empty.
     pub fn path(&self, kind: Kind, name: &str) -> String {
         let base = format!("{}/namespaces/{}/{}", kind.0, self.namespace, kind.1);
@@ -70,7 +135,32 @@ impl Env {
     }
 
     /// One request; `content` is the media type of `body`.
+    ///
+    /// What only reads is sent again when the server could not be asked, or had no time; so is an
+    /// apply, which says the same when it is said twice. Any other write is not: it may have been
+    /// heard, and whether twice is as good as once is not known here.
     pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content: &str,
+        body: &Value,
+    ) -> Result<Value, Refused> {
+        let again = method == "GET" || content == APPLY;
+        let mut tries = if again { TRIES } else { 1 };
+        loop {
+            let answer = self.send_once(method, path, content, body).await;
+            tries -= 1;
+            match answer {
+                Err(refused) if tries > 0 && refused.is_overload() => {
+                    tokio::time::sleep(4 * self.look).await;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn send_once(
         &self,
         method: &str,
         path: &str,
@@ -83,7 +173,7 @@ impl Env {
             .uri(path)
             .header(http::header::CONTENT_TYPE, content)
             .body(bytes)
-            .map_err(|error| Refused { code: 0, message: error.to_string() })?;
+            .map_err(|error| Refused { code: 400, message: error.to_string() })?;
         match self.client.request::<Value>(request).await {
             Ok(value) if value["kind"] == "Status" && value["status"] == "Failure" => {
                 let code = value["code"].as_u64().and_then(|code| u16::try_from(code).ok());
@@ -94,7 +184,11 @@ impl Env {
             Err(kube::Error::Api(status)) => {
                 Err(Refused { code: status.code, message: status.message.clone() })
             }
-            Err(error) => Err(Refused { code: 0, message: error.to_string() }),
+            Err(error @ (kube::Error::Service(_) | kube::Error::HyperError(_))) => {
+                Err(Refused { code: 0, message: error.to_string() })
+            }
+            // There was an answer, but it is none of Kubernetes'.
+            Err(error) => Err(Refused { code: 502, message: error.to_string() }),
         }
     }
 
@@ -125,7 +219,7 @@ impl Env {
     pub async fn apply(&self, kind: Kind, object: &Value) -> Result<Value, Refused> {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         let path = format!("{}?fieldManager=scenario&force=true", self.path(kind, name));
-        self.send("PATCH", &path, "application/apply-patch+yaml", object).await
+        self.send("PATCH", &path, APPLY, object).await
     }
 
     /// A change of a subresource (`scale`, `status`, ..) with a patch of the given media type.
@@ -167,7 +261,7 @@ impl Env {
         claim: &str,
         what: impl Fn(&Value) -> bool,
     ) -> Result<Value, Failure> {
-        let end = Instant::now() + limit;
+        let mut patience = self.patience(limit);
         loop {
             let object = self.get(kind, name).await;
             if let Ok(object) = &object
@@ -175,15 +269,14 @@ impl Env {
             {
                 return Ok(object.clone());
             }
-            if Instant::now() >= end {
-                let seen = match object {
+            let seen = || {
+                let seen = match &object {
                     Ok(object) => serde_json::to_string_pretty(&object["status"]),
                     Err(refused) => Ok(format!("{refused:?}")),
                 };
-                let seen = seen.unwrap_or_default();
-                return Err(Failure(format!("not within {limit:?}: {claim}; {name}: {seen}")));
-            }
-            tokio::time::sleep(self.look).await;
+                format!("{claim}; {name}: {}", seen.unwrap_or_default())
+            };
+            patience.rest(seen).await?;
         }
     }
 
@@ -204,7 +297,7 @@ impl Env {
 
 /// Fails with a sentence unless `holds`.
 pub fn ensure(holds: bool, claim: impl FnOnce() -> String) -> Outcome {
-    if holds { Ok(()) } else { Err(Failure(claim())) }
+    if holds { Ok(()) } else { Err(Failure::Broken(claim())) }
 }
 
 /// Fails unless what was seen is what was wanted.

@@ -16,7 +16,7 @@ fn run(name: &str) {
     for admission in scenario.doors() {
         if let Err(failure) = in_virtual_time(on_a_cluster(scenario, *admission)) {
             let door = if *admission { "with" } else { "without" };
-            panic!("{name}, {door} an admission webhook: {}", failure.0);
+            panic!("{name}, {door} an admission webhook: {}", failure.words());
         }
     }
 }

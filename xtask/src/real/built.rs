@@ -1,26 +1,46 @@
-//! The programs that the stage runs, as the stage of the tests built them.
+//! The programs that stages on a real control plane run, as the stage of the tests built them.
 
-use crate::stage;
+use crate::stage::{self, Outcome, Output};
 use anyhow::{Context, bail};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 
-/// Both are built with the features of the tests, so that nothing is built twice.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Built {
+/// All are built with the features of the tests, so that nothing is built twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Built {
     /// The `sluice` binary.
-    pub(super) sluice: PathBuf,
+    pub(crate) sluice: PathBuf,
     /// The scenario suite for a cluster that a kubeconfig names.
-    pub(super) scenarios: PathBuf,
+    pub(crate) scenarios: PathBuf,
+    /// Faults on a real control plane.
+    pub(crate) faults: PathBuf,
+    /// The embedded cluster against a real control plane.
+    pub(crate) live: PathBuf,
 }
 
-/// Builds what is not there yet and finds both.
-pub(super) fn programs() -> anyhow::Result<Built> {
-    let output = stage::cargo()
-        .args(["test", "--workspace", "--lib", "--bins", "--tests", "--locked", "--no-run"])
-        .args(["--message-format", "json-render-diagnostics"])
-        .output()
-        .context("cargo test --no-run")?;
+/// Exactly what the stage of the tests builds.
+fn build(format: &[&str]) -> Command {
+    let mut cargo = stage::cargo();
+    cargo.args(["test", "--workspace", "--lib", "--bins", "--tests", "--locked", "--no-run"]);
+    cargo.args(format);
+    cargo
+}
+
+/// Builds what is not there yet and finds them; the error is all that cargo says.
+pub(crate) fn programs() -> Result<Built, String> {
+    let words = |error: anyhow::Error| format!("{error:#}");
+    let Outcome { success, output, .. } = stage::run(&build(&[]), Output::Held).map_err(words)?;
+    if !success {
+        return Err(output);
+    }
+    names().map_err(words)
+}
+
+fn names() -> anyhow::Result<Built> {
+    let mut cargo = build(&["--message-format", "json-render-diagnostics"]);
+    let output = cargo.output().context("cargo test --no-run")?;
     if !output.status.success() {
         bail!("cargo test --no-run: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -29,21 +49,26 @@ pub(super) fn programs() -> anyhow::Result<Built> {
 
 /// Reads cargo's messages, one JSON object a line.
 fn found(messages: &str) -> anyhow::Result<Built> {
-    let (mut sluice, mut scenarios) = (None, None);
+    let mut binary = None;
+    let mut tests = BTreeMap::new();
     for line in messages.lines() {
         let message: Value = serde_json::from_str(line).context("a message of cargo")?;
         let Some(executable) = message["executable"].as_str() else { continue };
         let target = &message["target"];
-        let is = |name: &str, kind: &str| target["name"] == name && target["kind"][0] == kind;
-        if is("sluice", "bin") && message["profile"]["test"] == false {
-            sluice = Some(PathBuf::from(executable));
-        } else if is("real", "test") {
-            scenarios = Some(PathBuf::from(executable));
+        if target["name"] == "sluice" && message["profile"]["test"] == false {
+            binary = Some(PathBuf::from(executable));
+        } else if target["kind"][0] == "test" {
+            let name = target["name"].as_str().unwrap_or_default();
+            tests.insert(name.to_owned(), PathBuf::from(executable));
         }
     }
+    let mut test =
+        |name: &str| tests.remove(name).with_context(|| format!("cargo built no test `{name}`"));
     Ok(Built {
-        sluice: sluice.context("cargo built no binary `sluice`")?,
-        scenarios: scenarios.context("cargo built no test `real`")?,
+        sluice: binary.context("cargo built no binary `sluice`")?,
+        scenarios: test("real")?,
+        faults: test("faults")?,
+        live: test("live")?,
     })
 }
 
@@ -58,9 +83,17 @@ mod tests {
             r#"{"target":{"kind":["bin"],"name":"sluice"},"profile":{"test":false},"executable":"/t/sluice"}"#,
             r#"{"target":{"kind":["bin"],"name":"sluice"},"profile":{"test":true},"executable":"/t/sluice-1"}"#,
             r#"{"target":{"kind":["test"],"name":"real"},"profile":{"test":true},"executable":"/t/real-2"}"#,
+            r#"{"target":{"kind":["test"],"name":"faults"},"profile":{"test":true},"executable":"/t/faults-3"}"#,
+            r#"{"target":{"kind":["test"],"name":"live"},"profile":{"test":true},"executable":"/t/live-4"}"#,
+            r#"{"target":{"kind":["test"],"name":"wire"},"profile":{"test":true},"executable":"/t/wire-5"}"#,
             r#"{"reason":"build-finished","success":true}"#,
         ];
-        let expect = Built { sluice: "/t/sluice".into(), scenarios: "/t/real-2".into() };
+        let expect = Built {
+            sluice: "/t/sluice".into(),
+            scenarios: "/t/real-2".into(),
+            faults: "/t/faults-3".into(),
+            live: "/t/live-4".into(),
+        };
         assert_eq!(found(&messages.join("\n")).unwrap(), expect);
     }
 

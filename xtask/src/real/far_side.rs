@@ -1,6 +1,6 @@
-//! What the suite runs against: a control plane of its own, and the operator on it, both as children.
+//! What the suite runs against: a control plane of its own, and operators on it, all as children.
 
-use super::built::Built;
+use super::Given;
 use crate::{controlplane, stage};
 use anyhow::{Context, bail};
 use serde_json::Value;
@@ -18,6 +18,50 @@ const START: Duration = Duration::from_secs(180);
 /// Between two looks at something that starts.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// What an operator serves, and where it lives.
+pub(super) struct Serves {
+    /// Its own namespace.
+    home: String,
+    /// The only namespace that it serves; `None` for all.
+    only: Option<String>,
+    /// Its kubeconfig among the control plane's users.
+    user: String,
+}
+
+impl Serves {
+    /// All namespaces, as `sluice install` has it.
+    pub(super) fn everything() -> Self {
+        Self { home: HOME.to_owned(), only: None, user: "operator".to_owned() }
+    }
+
+    /// One, as `sluice install --namespace-only` has it.
+    pub(super) fn one(namespace: &str) -> Self {
+        let name = namespace.to_owned();
+        Self { home: name.clone(), only: Some(name.clone()), user: name }
+    }
+
+    /// Its identity to the API server.
+    pub(super) fn account(&self) -> String {
+        format!("system:serviceaccount:{}:sluice", self.home)
+    }
+
+    /// What `sluice install` prints for it, but for the Deployment: there is nothing to pull an image
+    /// with, operators run beside the cluster.
+    fn manifests(&self, sluice: &Path) -> anyhow::Result<Vec<Value>> {
+        let mut install = Command::new(sluice);
+        match &self.only {
+            Some(only) => install.args(["install", "--namespace-only", only]),
+            None => install.args(["install", "--namespace", &self.home]),
+        };
+        let printed = output(install.args(["--output", "json"]), "")?;
+        let manifests = printed.lines().map(serde_json::from_str::<Value>);
+        let manifests: Result<Vec<Value>, _> = manifests.collect();
+        let mut manifests = manifests.context("a line of sluice install")?;
+        manifests.retain(|manifest| manifest["kind"] != "Deployment");
+        Ok(manifests)
+    }
+}
+
 /// A control plane that goes with this value, or with this process if that dies first: it runs until
 /// its standard input ends.
 pub(super) struct Plane {
@@ -27,18 +71,20 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Starts one in `directory/run` and returns when it is ready.
-    pub(super) fn up(program: &Path, directory: &Path) -> anyhow::Result<Self> {
+    /// Starts one in `directory/run`, with flags of our own, and returns when it is ready.
+    pub(super) fn up(given: &Given, flags: Vec<String>) -> anyhow::Result<Self> {
+        let Given { program, directory, .. } = given;
         let run = directory.join("run");
         let log = directory.join("up.log");
         let process = controlplane::command(program, "up", &run)
             .args(["--until-eof", "--audit"])
+            .args(flags)
             .stdin(Stdio::piped())
             .stdout(File::create(&log)?)
             .stderr(File::options().append(true).open(&log)?)
             .spawn()
             .with_context(|| program.display().to_string())?;
-        let mut plane = Self { process, program: program.to_owned(), directory: run };
+        let mut plane = Self { process, program: program.clone(), directory: run };
         let state = plane.directory.join("state.json");
         wait("the control plane", &mut plane.process, &log, || {
             let text = std::fs::read_to_string(&state).unwrap_or_default();
@@ -47,24 +93,27 @@ impl Plane {
         Ok(plane)
     }
 
-    /// Applies what `sluice install` prints, but for the Deployment: there is nothing to pull an image
-    /// with, the operator runs beside the cluster.
-    pub(super) fn install(&self, sluice: &Path) -> anyhow::Result<()> {
-        let mut install = Command::new(sluice);
-        install.args(["install", "--namespace", HOME, "--output", "json"]);
-        let printed = output(&mut install, "")?;
-        let mut manifests = String::new();
-        for line in printed.lines() {
-            let manifest: Value = serde_json::from_str(line).context("a line of sluice install")?;
-            if manifest["kind"] != "Deployment" {
-                manifests.push_str(line);
-                manifests.push('\n');
-            }
-        }
+    /// Applies what `sluice install` prints.
+    pub(super) fn install(&self, sluice: &Path, serves: &Serves) -> anyhow::Result<()> {
+        let manifests = lines(&serves.manifests(sluice)?);
         output(self.kubectl().args(["apply", "--filename", "-"]), &manifests)?;
         let established = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=120s"];
         output(self.kubectl().args(established), "")?;
         Ok(())
+    }
+
+    /// Takes away what `sluice install` gives an operator of all namespaces. The CRDs stay, they are
+    /// for whoever has the cluster.
+    pub(super) fn uninstall(&self, sluice: &Path) -> anyhow::Result<()> {
+        let mut manifests = Serves::everything().manifests(sluice)?;
+        manifests.retain(|manifest| manifest["kind"] != "CustomResourceDefinition");
+        let delete = ["delete", "--filename", "-", "--ignore-not-found", "--wait=false"];
+        output(self.kubectl().args(delete), &lines(&manifests))?;
+        Ok(())
+    }
+
+    pub(super) fn create_namespace(&self, name: &str) -> anyhow::Result<()> {
+        output(self.kubectl().args(["create", "namespace", name]), "").map(drop)
     }
 
     fn kubectl(&self) -> Command {
@@ -85,8 +134,8 @@ impl Drop for Plane {
     }
 }
 
-/// The operator under the rights of its installation, with its webhook on loopback. It goes with
-/// this value; should this process die, it ends once it can't renew its Lease.
+/// An operator under the rights of its installation; one of all namespaces has its webhook on
+/// loopback. It goes with this value.
 pub(super) struct Operator {
     process: Child,
     pub(super) log: PathBuf,
@@ -94,32 +143,39 @@ pub(super) struct Operator {
 
 impl Operator {
     /// Starts it and returns when it is ready.
-    pub(super) fn start(built: &Built, plane: &Plane, directory: &Path) -> anyhow::Result<Self> {
-        let log = directory.join("operator.log");
+    pub(super) fn start(given: &Given, plane: &Plane, serves: &Serves) -> anyhow::Result<Self> {
+        let log = given.directory.join(format!("{}.log", serves.user));
         let [webhook, metrics, health] = free_ports()?;
-        let mut command = Command::new(&built.sluice);
+        let mut command = Command::new(&given.sluice);
         for (name, _) in std::env::vars_os() {
             // A developer's own settings are not what is tested.
             if name.to_string_lossy().starts_with("SLUICE_") {
                 command.env_remove(name);
             }
         }
-        let process = command
+        command
             .arg("operator")
             .arg("--kubeconfig")
-            .arg(plane.directory.join("users/operator.kubeconfig"))
-            .args(["--operator-namespace", HOME])
-            .args(["--webhook-bind-address", &webhook.to_string()])
-            .args(["--webhook-url", &format!("https://{webhook}")])
+            .arg(plane.directory.join(format!("users/{}.kubeconfig", serves.user)))
+            .args(["--operator-namespace", &serves.home])
             .args(["--metrics-bind-address", &metrics.to_string()])
-            .args(["--health-probe-bind-address", &health.to_string()])
+            .args(["--health-probe-bind-address", &health.to_string()]);
+        match &serves.only {
+            Some(only) => command.args(["--namespace", only]),
+            None => command
+                .args(["--webhook-bind-address", &webhook.to_string()])
+                .args(["--webhook-url", &format!("https://{webhook}")]),
+        };
+        let process = command
             .stdin(Stdio::null())
             .stdout(File::create(&log)?)
             .stderr(File::options().append(true).open(&log)?)
             .spawn()
-            .with_context(|| built.sluice.display().to_string())?;
+            .with_context(|| given.sluice.display().to_string())?;
         let mut operator = Self { process, log };
-        wait("the operator", &mut operator.process, &operator.log, || is_ready(health))?;
+        let name =
+            format!("the operator of {}", serves.only.as_deref().unwrap_or("all namespaces"));
+        wait(&name, &mut operator.process, &operator.log, || is_ready(health))?;
         Ok(operator)
     }
 
@@ -180,8 +236,13 @@ fn wait(
         }
         stage::rest(LOOK);
     }
-    println!("       {:>7}  {what} is ready", stage::elapsed(begun));
+    stage::say(begun, &format!("{what} is ready"));
     Ok(())
+}
+
+/// As a list of manifests that kubectl reads.
+fn lines(manifests: &[Value]) -> String {
+    manifests.iter().map(|manifest| format!("{manifest}\n")).collect()
 }
 
 /// The last lines of a log.

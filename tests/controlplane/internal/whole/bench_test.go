@@ -36,16 +36,31 @@ func binary(t *testing.T) string {
 
 // newBench brings a control plane up, and takes it down when the test ends.
 func newBench(t *testing.T, flags ...string) *bench {
-	b := &bench{t: t, dir: filepath.Join(t.TempDir(), "run")}
-	b.up = exec.Command(binary(t), append([]string{"up", "--dir", b.dir}, flags...)...)
+	home, err := os.MkdirTemp("", "controlplane-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: filepath.Join(home, "run")}
+	b.up = exec.Command(binary(t), append([]string{"up", "--until-eof", "--dir", b.dir}, flags...)...)
 	b.up.Stdout, b.up.Stderr = &b.said, &b.said
+	// Held until the test ends, or this process does.
+	lifeline, err := b.up.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := b.up.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = b.up.Process.Signal(syscall.SIGTERM)
 		_ = b.up.Wait()
+		_ = lifeline.Close()
 		t.Log(b.said.String())
+		if t.Failed() {
+			t.Logf("its logs are in %s", b.dir)
+			return
+		}
+		_ = os.RemoveAll(home)
 	})
 	b.until("it is ready", func() bool {
 		state, err := b.state()

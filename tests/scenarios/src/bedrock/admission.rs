@@ -9,7 +9,7 @@ fn refusal<T>(answer: Result<T, Refused>) -> Result<String, crate::env::Failure>
     match answer {
         Err(refused) if refused.code != 0 => Ok(refused.message),
         Err(refused) => Err(refused.into()),
-        Ok(_) => Err(crate::env::Failure("let in".to_owned())),
+        Ok(_) => Err(crate::env::Failure::Broken("let in".to_owned())),
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn a_dry_run_is_judged_and_leaves_nothing(env: Env) -> Outcome 
 async fn warnings(env: &Env, rollout: &Value) -> Result<String, crate::env::Failure> {
     let name = rollout["metadata"]["name"].as_str().unwrap_or_default();
     let path = format!("{}?fieldManager=scenario&force=true", env.path(ROLLOUTS, name));
-    let failure = |error: &dyn std::fmt::Display| crate::env::Failure(error.to_string());
+    let failure = |error: &dyn std::fmt::Display| crate::env::Failure::Broken(error.to_string());
     let request = http::Request::patch(path)
         .header(http::header::CONTENT_TYPE, "application/apply-patch+yaml")
         .body(kube::client::Body::from(rollout.to_string().into_bytes()))

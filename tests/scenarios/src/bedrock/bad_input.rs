@@ -13,7 +13,7 @@ async fn refused(env: &Env, rollout: &Rollout) -> Result<Refused, Failure> {
     match env.send("POST", &path, "application/json", &rollout.0).await {
         Err(refused) if (400..500).contains(&refused.code) => Ok(refused),
         Err(refused) => Err(refused.into()),
-        Ok(stored) => Err(Failure(format!("taken as it is: {}", stored["spec"]))),
+        Ok(stored) => Err(Failure::Broken(format!("taken as it is: {}", stored["spec"]))),
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn containers_as_an_object_are_refused_as_no_list(env: Env) -> 
     // Unless fields are checked strictly, what is unknown is dropped first.
     match env.create(ROLLOUTS, &object.0).await {
         Err(refused) => says("the refusal", &refused.message, &[field, "array"]),
-        Ok(stored) => Err(Failure(format!("taken as it is: {}", stored["spec"]))),
+        Ok(stored) => Err(Failure::Broken(format!("taken as it is: {}", stored["spec"]))),
     }
 }
 
@@ -121,13 +121,13 @@ pub(crate) async fn a_malformed_body_is_refused_and_leaves_nothing(env: Env) -> 
         let request = http::Request::post(env.path(ROLLOUTS, ""))
             .header(http::header::CONTENT_TYPE, "application/json")
             .body(body.as_bytes().to_vec())
-            .map_err(|error| Failure(error.to_string()))?;
+            .map_err(|error| Failure::Broken(error.to_string()))?;
         match env.client.request::<Value>(request).await {
             Err(kube::Error::Api(status)) => {
                 same(&format!("the answer to {body:?}"), status.code, 400)?;
                 ensure(!status.message.is_empty(), || format!("nothing is said of {body:?}"))?;
             }
-            other => return Err(Failure(format!("{body:?} is answered with {other:?}"))),
+            other => return Err(Failure::Broken(format!("{body:?} is answered with {other:?}"))),
         }
     }
     same("rollouts", env.list(ROLLOUTS, "").await?.len(), 0)
@@ -140,7 +140,7 @@ pub(crate) async fn a_namespace_that_is_not_there_is_named(env: Env) -> Outcome 
         Err(refused) if refused.code == 404 => {
             says("the answer", &refused.message, &["nowhere-at-all"])
         }
-        other => Err(Failure(format!("answered with {other:?}"))),
+        other => Err(Failure::Broken(format!("answered with {other:?}"))),
     }
 }
 

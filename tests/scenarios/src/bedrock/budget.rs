@@ -202,10 +202,12 @@ pub(crate) async fn the_next_pod_waits_for_min_ready_seconds_of_the_one_before(
     for pair in departures.windows(2) {
         let next =
             lives.iter().find(|pod| pod.name == pair[0].pod.name && pod.uid != pair[0].pod.uid);
-        let ready = next.and_then(|pod| pages.ready_at(&pod.uid));
-        let waited = ready.map(|ready| pair[1].at.saturating_duration_since(ready));
-        let enough = waited.is_some_and(|waited| waited >= Duration::from_secs(14));
-        ensure(enough, || format!("{} went {waited:?} after the one before", pair[1].pod.name))?;
+        let ready = next.and_then(|pod| pages.ready_since(&pod.uid));
+        let waited = ready.zip(pair[1].since).map(|(ready, went)| went - ready);
+        // Both times are to the second.
+        let enough = waited.is_some_and(|waited| waited >= 14);
+        let name = &pair[1].pod.name;
+        ensure(enough, || format!("{name} went {waited:?} s after the one before was ready"))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::env::{Env, Outcome, ROLLOUTS, ensure, same, says};
+use crate::env::{Env, Outcome, ROLLOUTS, same, says};
 use crate::kit::{DONE, phase, pods, reason, rollout};
 
 const NAME: &str = "spec/statefulset/metadata/name";
@@ -21,7 +21,7 @@ pub(crate) async fn of_two_rollouts_of_one_set_one_is_refused_with_a_reason(env:
     }
     let settled = env.limit(90);
     let blocked = |r: &serde_json::Value| reason(r).contains("belongs to");
-    let end = tokio::time::Instant::now() + settled;
+    let mut patience = env.patience(settled);
     let (winner, loser) = loop {
         let (one, two) = (env.get(ROLLOUTS, "first").await?, env.get(ROLLOUTS, "second").await?);
         if phase(&one) == DONE && blocked(&two) {
@@ -30,8 +30,7 @@ pub(crate) async fn of_two_rollouts_of_one_set_one_is_refused_with_a_reason(env:
         if phase(&two) == DONE && blocked(&one) {
             break ("second", one);
         }
-        ensure(tokio::time::Instant::now() < end, || format!("no owner: {one} {two}"))?;
-        tokio::time::sleep(env.look).await;
+        patience.rest(|| format!("one has it: {one} {two}")).await?;
     };
     says("the reason", reason(&loser), &["web", winner])?;
     let before = pods(&env, "first").await?;

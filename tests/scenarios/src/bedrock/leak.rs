@@ -24,15 +24,14 @@ pub(crate) async fn a_leaked_pod_is_counted_and_told(env: Env) -> Outcome {
     let leaked = web.until(60, "one leaked", counted).await?;
     ensure(condition(&leaked, "Leaked").is_some(), || format!("no condition Leaked: {leaked}"))?;
     same("phase", phase(&leaked), DONE)?;
-    let end = tokio::time::Instant::now() + env.limit(30);
+    let mut patience = env.patience(env.limit(30));
     loop {
         let events = env.list(EVENTS, "").await?;
         let told = |e: &Value| e["reason"] == "PodsLeaked" && e["type"] == "Warning";
         if events.iter().any(told) {
             return Ok(());
         }
-        ensure(tokio::time::Instant::now() < end, || format!("no event tells it: {events:?}"))?;
-        tokio::time::sleep(env.look).await;
+        patience.rest(|| format!("an Event tells it: {events:?}")).await?;
     }
 }
 

@@ -169,7 +169,7 @@ pub(crate) async fn a_replaced_object_works_and_a_stale_one_is_a_conflict(env: E
     web.until(60, "seen", |r| r["status"]["percentDeployed"] == 50).await?;
     match env.send("PUT", &path, "application/json", &read).await {
         Err(refused) => same("the answer to a stale object", refused.code, 409),
-        Ok(_) => Err(Failure("a stale object was taken".to_owned())),
+        Ok(_) => Err(Failure::Broken("a stale object was taken".to_owned())),
     }?;
     let set = env.get(SETS, "web").await?;
     same("Pods", &set["status"]["readyReplicas"], 2)

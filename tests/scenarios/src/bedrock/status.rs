@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::{EVENTS, Env, Outcome, ROLLOUTS, ensure, same};
-use crate::kit::{budget, condition, rollout};
+use crate::kit::{budget, condition, rollout, seconds};
 
 /// "Exactly the seed's Go struct, with its JSON names, odd ones included."
 pub(crate) async fn the_status_has_the_published_names(env: Env) -> Outcome {
@@ -112,9 +112,9 @@ pub(crate) async fn the_columns_are_those_of_the_interface(env: Env) -> Outcome 
     let request = http::Request::get(env.path(ROLLOUTS, ""))
         .header(http::header::ACCEPT, "application/json;as=Table;v=v1;g=meta.k8s.io")
         .body(Vec::new());
-    let request = request.map_err(|error| crate::env::Failure(error.to_string()))?;
+    let request = request.map_err(|error| crate::env::Failure::Broken(error.to_string()))?;
     let table = env.client.request::<Value>(request).await;
-    let table = table.map_err(|error| crate::env::Failure(error.to_string()))?;
+    let table = table.map_err(|error| crate::env::Failure::Broken(error.to_string()))?;
     let columns = table["columnDefinitions"].as_array().cloned().unwrap_or_default();
     let names: Vec<String> =
         columns.iter().filter_map(|c| c["name"].as_str()).map(str::to_uppercase).collect();
@@ -156,19 +156,26 @@ pub(crate) async fn a_finished_rollout_is_still(env: Env) -> Outcome {
     same("the set's resourceVersion", version(&after.1), version(&before.1))
 }
 
+/// When the status was last written, by the server's clock, in seconds.
+fn status_written(rollout: &Value) -> Option<i64> {
+    let fields = rollout["metadata"]["managedFields"].as_array()?;
+    let of_status = fields.iter().filter(|fields| fields["subresource"] == "status");
+    of_status.filter_map(|fields| seconds(&fields["time"])).max()
+}
+
 /// "A verdict never precedes the fact": ready is not enough where minReadySeconds are asked for.
 pub(crate) async fn done_waits_for_min_ready_seconds(env: Env) -> Outcome {
     env.create(crate::env::BUDGETS, &budget("web").max_unavailable("100%")).await?;
     let mut web = env.deploy(rollout("web").replicas(2).min_ready(20)).await?;
     let diary = web.diary().await?;
     web.change(|r| r.image("app:v2")).await?;
-    web.done().await?;
-    let at = tokio::time::Instant::now();
+    let done = status_written(&web.done().await?);
     let pages = diary.read().await?;
     for pod in web.pods().await? {
-        let soaked = pages.ready_at(&pod.uid).map(|ready| at - ready);
-        let enough = soaked.is_some_and(|soaked| soaked >= Duration::from_secs(19));
-        ensure(enough, || format!("done {soaked:?} after {} was ready", pod.name))?;
+        let soaked = done.zip(pages.ready_since(&pod.uid)).map(|(done, ready)| done - ready);
+        // Both times are to the second.
+        let enough = soaked.is_some_and(|soaked| soaked >= 19);
+        ensure(enough, || format!("done {soaked:?} s after {} was ready", pod.name))?;
     }
     Ok(())
 }

@@ -2,30 +2,35 @@
 //! between two looks is seen too.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::TryStreamExt;
 use kube::core::WatchEvent;
 use serde_json::Value;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
-use super::pod::Pod;
+use super::pod::{Pod, seconds};
 use crate::env::{Env, Failure, PODS};
 
-/// One change.
+/// One change. Times are the server's, in seconds, since a look of ours may be late.
 #[derive(Clone, Debug)]
 struct Entry {
-    at: Instant,
     pod: Pod,
+    /// The resourceVersion, as a number.
+    version: u64,
     gone: bool,
     evicted: bool,
-    until: Option<i64>,
+    /// Since when it is ready.
+    ready: Option<i64>,
+    /// Since when it is on its way out.
+    going: Option<i64>,
 }
 
 /// Watches from its making until it is dropped.
 pub(crate) struct Diary {
+    env: Env,
+    /// Path and query of the Pods.
+    path: String,
     entries: Arc<Mutex<Vec<Entry>>>,
     /// How many entries say what was there at the start.
     listed: usize,
@@ -43,22 +48,20 @@ impl Drop for Diary {
 #[derive(Clone, Debug)]
 pub(crate) struct Departure {
     pub(crate) pod: Pod,
-    /// When it began to go.
-    pub(crate) at: Instant,
-    /// The deletionTimestamp that it began to go with, in seconds: when that was, and its grace.
-    until: Option<i64>,
+    /// When it began to go, by the server's clock, in seconds.
+    pub(crate) since: Option<i64>,
     /// Whether the Eviction API had a hand in it.
     pub(crate) evicted: bool,
 }
 
 impl Departure {
-    /// How long after another it began to go, for Pods of one grace; by the server's clock, since a
-    /// look of ours may be late.
+    /// How many seconds after another it began to go.
     pub(crate) fn seconds_after(&self, other: &Self) -> Result<i64, Failure> {
-        let nothing =
-            |of: &Self| Failure(format!("{} went without a deletionTimestamp", of.pod.name));
-        let until = |of: &Self| of.until.ok_or_else(|| nothing(of));
-        Ok(until(self)? - until(other)?)
+        let nothing = |of: &Self| {
+            Failure::Broken(format!("{} went without a deletionTimestamp", of.pod.name))
+        };
+        let since = |of: &Self| of.since.ok_or_else(|| nothing(of));
+        Ok(since(self)? - since(other)?)
     }
 }
 
@@ -78,32 +81,51 @@ impl Diary {
         let listed = first.len();
         let entries = Arc::new(Mutex::new(first));
         let broken = Arc::new(Mutex::new(None));
-        let version = list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
-        let (pages, fault, client) =
-            (Arc::clone(&entries), Arc::clone(&broken), env.client.clone());
+        let mut version = list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
+        let (pages, fault, uri) = (Arc::clone(&entries), Arc::clone(&broken), path.clone());
+        let reader = env.clone();
         let task = tokio::spawn(async move {
-            let mut version = version;
             loop {
-                let uri = format!("{path}&watch=true&resourceVersion={version}");
-                if let Err(error) = follow(&client, &uri, &mut version, &pages).await {
-                    *fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
-                    return;
+                let uri = format!("{uri}&watch=true&resourceVersion={version}");
+                match follow(&reader.client, &uri, &mut version, &pages).await {
+                    Ok(()) => {}
+                    // The server no longer knows what came after that: something may be missing.
+                    Err(kube::Error::Api(status)) if status.code == 410 => {
+                        *lock(&fault) = Some(status.message.clone());
+                        return;
+                    }
+                    // A connection that breaks is taken up where it was, and misses nothing.
+                    Err(_) => tokio::time::sleep(reader.look).await,
                 }
             }
         });
-        Ok(Self { entries, listed, broken, task })
+        Ok(Self { env: env.clone(), path, entries, listed, broken, task })
     }
 
-    /// What has been written until now.
+    /// What has been written until now: all that the server knew when this was called.
     pub(crate) async fn read(&self) -> Result<Pages, Failure> {
-        // The last changes are on their way.
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        if let Some(fault) = &*self.broken.lock().unwrap_or_else(PoisonError::into_inner) {
-            return Err(Failure(format!("the watch of the Pods broke: {fault}")));
+        let list = self.env.send("GET", &self.path, "application/json", &Value::Null).await?;
+        let at = version(&list);
+        let now: Vec<Entry> =
+            list["items"].as_array().into_iter().flatten().map(|pod| entry(pod, false)).collect();
+        // A watch may be late; what it has not told yet must not count as not having been.
+        let mut patience = self.env.patience(self.env.limit(60));
+        loop {
+            if let Some(fault) = &*lock(&self.broken) {
+                return Err(Failure::Late(format!("the watch of the Pods broke: {fault}")));
+            }
+            let entries = lock(&self.entries).clone();
+            let pages = Pages { entries, listed: self.listed };
+            if pages.know(&now, at) {
+                return Ok(pages);
+            }
+            patience.rest(|| "the watch of the Pods tells what the list says".to_owned()).await?;
         }
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Pages { entries, listed: self.listed })
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn follow(
@@ -111,8 +133,8 @@ async fn follow(
     uri: &str,
     version: &mut String,
     pages: &Mutex<Vec<Entry>>,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let request = http::Request::get(uri).body(Vec::new())?;
+) -> kube::Result<()> {
+    let request = http::Request::get(uri).body(Vec::new()).map_err(kube::Error::HttpError)?;
     let events = client.request_events::<Value>(request).await?;
     let mut events = std::pin::pin!(events);
     while let Some(event) = events.try_next().await? {
@@ -120,10 +142,10 @@ async fn follow(
             WatchEvent::Added(pod) | WatchEvent::Modified(pod) => (pod, false),
             WatchEvent::Deleted(pod) => (pod, true),
             WatchEvent::Bookmark(_) => continue,
-            WatchEvent::Error(status) => return Err(status.message.clone().into()),
+            WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
         };
         pod["metadata"]["resourceVersion"].as_str().unwrap_or_default().clone_into(version);
-        pages.lock().unwrap_or_else(PoisonError::into_inner).push(entry(&pod, gone));
+        lock(pages).push(entry(&pod, gone));
     }
     Ok(())
 }
@@ -133,12 +155,41 @@ fn entry(pod: &Value, gone: bool) -> Entry {
     let by_eviction =
         |c: &Value| c["type"] == "DisruptionTarget" && c["reason"] == "EvictionByEvictionAPI";
     let evicted = conditions.into_iter().flatten().any(by_eviction);
-    let meta = serde_json::from_value::<kube::api::ObjectMeta>(pod["metadata"].clone());
-    let until = meta.ok().and_then(|meta| meta.deletion_timestamp).map(|time| time.0.as_second());
-    Entry { at: Instant::now(), pod: Pod::read(pod), gone, evicted, until }
+    let ready = |c: &&Value| c["type"] == "Ready" && c["status"] == "True";
+    let ready = conditions.into_iter().flatten().find(ready);
+    // It is the end of the grace.
+    let grace = pod["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
+    Entry {
+        version: version(pod),
+        gone,
+        evicted,
+        ready: ready.and_then(|ready| seconds(&ready["lastTransitionTime"])),
+        going: seconds(&pod["metadata"]["deletionTimestamp"]).map(|end| end - grace),
+        pod: Pod::read(pod),
+    }
+}
+
+fn version(object: &Value) -> u64 {
+    let version = object["metadata"]["resourceVersion"].as_str();
+    version.and_then(|version| version.parse().ok()).unwrap_or(0)
 }
 
 impl Pages {
+    /// Whether they say of each Pod what a list of that resourceVersion said, or something newer, and
+    /// of none that it was there when it was not.
+    fn know(&self, list: &[Entry], at: u64) -> bool {
+        let mut last: BTreeMap<&str, &Entry> = BTreeMap::new();
+        for entry in &self.entries {
+            last.insert(&entry.pod.uid, entry);
+        }
+        let told = |entry: &Entry| {
+            last.get(entry.pod.uid.as_str()).is_some_and(|last| last.version >= entry.version)
+        };
+        let there = |uid: &str| list.iter().any(|entry| entry.pod.uid == uid);
+        let gone = |(uid, last): (&&str, &&Entry)| last.gone || there(uid) || last.version > at;
+        list.iter().all(told) && last.iter().all(gone)
+    }
+
     /// The fewest healthy Pods that there were at any moment.
     pub(crate) fn fewest_healthy(&self) -> usize {
         let mut alive: BTreeMap<&str, &Entry> = BTreeMap::new();
@@ -163,8 +214,8 @@ impl Pages {
         let mut departures: Vec<Departure> = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.gone || entry.pod.terminating) {
             if known.insert(&entry.pod.uid) {
-                let Entry { at, evicted, until, .. } = *entry;
-                departures.push(Departure { pod: entry.pod.clone(), at, until, evicted });
+                let Entry { going: since, evicted, .. } = *entry;
+                departures.push(Departure { pod: entry.pod.clone(), since, evicted });
             } else if let Some(known) = departures.iter_mut().find(|d| d.pod.uid == entry.pod.uid) {
                 known.evicted |= entry.evicted;
             }
@@ -177,9 +228,10 @@ impl Pages {
         self.departures().into_iter().map(|departure| departure.pod.name).collect()
     }
 
-    /// When a Pod was first seen ready; `None` if it never was.
-    pub(crate) fn ready_at(&self, uid: &str) -> Option<Instant> {
-        self.entries.iter().find(|entry| entry.pod.uid == uid && entry.pod.healthy()).map(|e| e.at)
+    /// Since when a Pod was ready for the first time, by the server's clock, in seconds; `None` if it
+    /// never was.
+    pub(crate) fn ready_since(&self, uid: &str) -> Option<i64> {
+        self.entries.iter().find(|entry| entry.pod.uid == uid && entry.pod.healthy())?.ready
     }
 
     /// Every Pod that was there at some time, as it was first seen.

@@ -8,7 +8,7 @@ mod web;
 
 pub(crate) use diary::Diary;
 pub(crate) use fixture::{Rollout, budget, rollout, set};
-pub(crate) use pod::pods;
+pub(crate) use pod::{pods, seconds};
 pub(crate) use web::{Web, condition, count, phase, reason};
 
 /// Phases of a rollout.

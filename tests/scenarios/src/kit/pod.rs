@@ -1,5 +1,6 @@
 //! Pods as scenarios see them, and what other people do to them.
 
+use kube::api::ObjectMeta;
 use serde_json::{Value, json};
 
 use crate::env::{Env, Failure, Outcome, PODS};
@@ -45,6 +46,12 @@ pub(crate) async fn pods(env: &Env, name: &str) -> Result<Vec<Pod>, Failure> {
     let mut pods: Vec<Pod> = list.iter().map(Pod::read).collect();
     pods.sort_by_key(|pod| pod.ordinal);
     Ok(pods)
+}
+
+/// A time of the server's, in seconds.
+pub(crate) fn seconds(time: &Value) -> Option<i64> {
+    let meta = serde_json::from_value::<ObjectMeta>(json!({"creationTimestamp": time}));
+    meta.ok()?.creation_timestamp.map(|time| time.0.as_second())
 }
 
 /// Names, for comparing.

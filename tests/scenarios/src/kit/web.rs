@@ -1,5 +1,7 @@
 //! A rollout that a scenario has in hand: changing it, waiting for it, looking at its Pods.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use super::diary::Diary;
@@ -111,22 +113,34 @@ impl Web {
 
     /// Waits until some Pods that are ready run an image.
     pub(crate) async fn until_running(&self, image: &str, count: usize) -> Outcome {
-        let end = tokio::time::Instant::now() + self.env.limit(180);
+        let mut patience = self.env.patience(self.env.limit(180));
         loop {
             let pods = self.pods().await?;
             if pods.iter().filter(|pod| pod.image == image && pod.healthy()).count() >= count {
                 return Ok(());
             }
-            ensure(tokio::time::Instant::now() < end, || {
-                format!("{count} Pods never ran {image}: {pods:?}")
-            })?;
-            tokio::time::sleep(self.env.look).await;
+            patience.rest(|| format!("{count} Pods run {image}: {pods:?}")).await?;
         }
     }
 
     /// Waits until the rollout is done, and holds what the status says against the Pods.
     pub(crate) async fn done(&self) -> Result<Value, Failure> {
-        let rollout = self.phase(DONE, 300).await?;
+        // One that was given up seldom comes back: what is left of the limit would be waited in vain.
+        let given_up = Cell::new(self.env.limit(60));
+        let over = |rollout: &Value| match phase(rollout) {
+            DONE => true,
+            FAILED => {
+                given_up.set(given_up.get().saturating_sub(self.env.look));
+                given_up.get().is_zero()
+            }
+            _ => false,
+        };
+        let rollout = self.until(300, &format!("phase {DONE}"), over).await?;
+        if phase(&rollout) != DONE {
+            let words =
+                format!("{} stays {FAILED}, is not {DONE}: {}", self.name, rollout["status"]);
+            return Err(Failure::Late(words));
+        }
         let status = &rollout["status"];
         // Those that are going because the set was scaled down are none of the rollout's.
         let first = rollout["spec"]["statefulset"]["spec"]["ordinals"]["start"].as_u64();

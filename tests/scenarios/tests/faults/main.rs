@@ -3,7 +3,8 @@
 //!
 //! `SLUICE_CONTROLPLANE` names the binary that `tests/controlplane/build.sh` makes; without it nothing
 //! is tried. `SLUICE_BIN` names the binary of the operator (`target/debug/sluice`).
-//! `SLUICE_FAULTS_SEED` plays one seed, `SLUICE_FAULTS_ONLY` the troubles with that word in their name.
+//! `SLUICE_FAULTS_SEED` plays one seed, `SLUICE_FAULTS_ONLY` the troubles with one of these words, with commas
+//! between them, in their name.
 
 mod operator;
 mod plane;
@@ -14,6 +15,7 @@ mod witness;
 use std::path::{Path, PathBuf};
 
 use plane::Plane;
+use play::Ending;
 
 #[test]
 fn every_promise_is_kept_whatever_part_of_the_cluster_fails() {
@@ -40,22 +42,30 @@ async fn run(controlplane: PathBuf, sluice: PathBuf) -> Vec<String> {
     let mut failed = Vec::new();
     for (number, trouble) in (1..).zip(play::ALL) {
         let name = format!("{trouble:?}");
-        if !name.to_lowercase().contains(&only) {
+        if !only.is_empty() && !only.split(',').any(|part| name.to_lowercase().contains(part)) {
             continue;
         }
         let seed = seed.unwrap_or(number);
         let began = tokio::time::Instant::now();
-        let (broken, deeds) = play::play(&plane, &sluice, trouble, seed).await;
-        let verdict = if broken.is_empty() { "ok" } else { "FAILED" };
+        let mut ending = play::play(&plane, &sluice, trouble, seed, 1).await;
+        if ending.broken.is_empty() && !ending.late.is_empty() {
+            // It has kept its promises but not come to its end in time, which a busy machine does too.
+            println!("late    {name}, seed {seed}, {:.0?}: {ending:?}", began.elapsed());
+            println!("second try: {name}, seed {seed}");
+            ending = play::play(&plane, &sluice, trouble, seed, 2).await;
+        }
+        let Ending { broken, late, deeds } = ending;
+        let wrong: Vec<String> = broken.into_iter().chain(late).collect();
+        let verdict = if wrong.is_empty() { "ok" } else { "FAILED" };
         println!("{verdict:7} {name}, seed {seed}, {:.0?}: {deeds}", began.elapsed());
-        if !broken.is_empty() {
+        if !wrong.is_empty() {
             let again = format!(
                 "SLUICE_FAULTS_SEED={seed} SLUICE_FAULTS_ONLY={name} \
                  cargo test -p scenarios --test faults -- --nocapture"
             );
-            println!("        {}\n        replay: {again}", broken.join("\n        "));
+            println!("        {}\n        replay: {again}", wrong.join("\n        "));
             println!("        logs: {}", plane.keep_logs().display());
-            failed.push(format!("{name}, seed {seed}: {broken:?}; replay: {again}"));
+            failed.push(format!("{name}, seed {seed}: {wrong:?}; replay: {again}"));
         }
     }
     failed

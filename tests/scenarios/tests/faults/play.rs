@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use scenarios::env::{BUDGETS, Kind, PODS, ROLLOUTS};
-use scenarios::{Env, Failure};
+use scenarios::{Env, Failure, Outcome};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -42,14 +42,26 @@ pub(crate) enum Trouble {
 pub(crate) const ALL: [Trouble; 5] =
     [Trouble::Killed, Trouble::Contended, Trouble::ApiServer, Trouble::Etcd, Trouble::Cut];
 
-/// Plays one, and says what was broken, and what was done.
+/// How a play ended.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// Promises that were broken, each a sentence.
+    pub(crate) broken: Vec<String>,
+    /// What did not come in time, though nothing was broken until then.
+    pub(crate) late: Vec<String>,
+    /// What was done, and when.
+    pub(crate) deeds: String,
+}
+
+/// Plays one, in a namespace of its own; `round` tells several of one seed apart.
 pub(crate) async fn play(
     plane: &Plane,
     sluice: &Path,
     trouble: Trouble,
     seed: u64,
-) -> (Vec<String>, String) {
-    let namespace = format!("{trouble:?}-{seed}").to_lowercase();
+    round: u32,
+) -> Ending {
+    let namespace = format!("{trouble:?}-{seed}-{round}").to_lowercase();
     let client = plane.client().await;
     let env =
         Env { client, namespace: namespace.clone(), look: Duration::from_millis(200), patience: 1 };
@@ -79,13 +91,15 @@ pub(crate) async fn play(
             never = hands.make(&mut operators, &mut deeds) => match never {},
         }
     };
-    let mut broken: Vec<String> = [("report", outcome.0), ("prevent", outcome.1)]
-        .into_iter()
-        .flat_map(|(name, outcome)| {
-            let words = outcome.unwrap_or_else(|Failure(words)| vec![words]);
-            words.into_iter().map(move |words| format!("{name}: {words}"))
-        })
-        .collect();
+    let mut ending = Ending::default();
+    for (name, (broken, failure)) in [("report", outcome.0), ("prevent", outcome.1)] {
+        ending.broken.extend(broken.into_iter().map(|words| format!("{name}: {words}")));
+        match failure {
+            Err(Failure::Broken(words)) => ending.broken.push(format!("{name}: {words}")),
+            Err(Failure::Late(words)) => ending.late.push(format!("{name}: {words}")),
+            Ok(()) => {}
+        }
+    }
     // The end may have come in the midst of it; etcd that runs refuses to be resumed.
     match trouble {
         Trouble::ApiServer => plane.order("restart", "kube-apiserver").await,
@@ -94,16 +108,17 @@ pub(crate) async fn play(
     }
     for operator in &operators {
         let said = operator.said();
-        broken.extend(said.lines().filter(|line| line.contains("panicked")).map(str::to_owned));
+        let panics = said.lines().filter(|line| line.contains("panicked"));
+        ending.broken.extend(panics.map(str::to_owned));
     }
     for mut operator in operators {
         operator.kill().await;
     }
-    if broken.is_empty() {
+    if ending.broken.is_empty() {
         let path = format!("/api/v1/namespaces/{namespace}");
         let _ = env.send("DELETE", &path, "application/json", &json!({})).await;
     }
-    (broken, deeds.join(", "))
+    Ending { deeds: deeds.join(", "), ..ending }
 }
 
 /// What makes the trouble.
@@ -189,9 +204,24 @@ impl Hands<'_> {
     }
 }
 
-/// From `app:v1` to half of `app:v2`, to all of it with a pause in between. What was broken.
-async fn rollout(env: &Env, name: &str, leak: &str) -> Result<Vec<String>, Failure> {
+/// One rollout under a witness: what was broken until its end, and how it ended.
+async fn rollout(env: &Env, name: &str, leak: &str) -> (Vec<String>, Outcome) {
     let witness = Witness::of(env, name);
+    let mut asked = Vec::new();
+    let mut outcome = steps(env, name, leak, &mut asked).await;
+    // Also of one that is late.
+    let mut broken = judge(&witness.notes(), &asked, "app:v2", leak == "Report");
+    if outcome.is_ok() {
+        match end(env, name).await {
+            Ok(words) => broken.extend(words),
+            Err(failure) => outcome = Err(failure),
+        }
+    }
+    (broken, outcome)
+}
+
+/// From `app:v1` to half of `app:v2`, to all of it with a pause in between.
+async fn steps(env: &Env, name: &str, leak: &str, asked: &mut Vec<Asked>) -> Outcome {
     // Trouble begins with the operator: the user may have to ask twice.
     create(env, BUDGETS, &budget(name)).await?;
     create(env, ROLLOUTS, &object(name, leak)).await?;
@@ -199,7 +229,7 @@ async fn rollout(env: &Env, name: &str, leak: &str) -> Result<Vec<String>, Failu
     let ready = until(env, name, "v1 is done", done).await?;
     let healthy = REPLICAS - ROOM;
     let ask = |at: &Value, target, paused| Asked { version: version(at), target, healthy, paused };
-    let mut asked = vec![ask(&ready, HALF, false)];
+    asked.push(ask(&ready, HALF, false));
     let image = "spec/statefulset/spec/template/spec/containers";
     let v2 = json!([{"op": "replace", "path": format!("/{image}/0/image"), "value": "app:v2"},
         {"op": "replace", "path": "/spec/percent", "value": 50}]);
@@ -216,9 +246,7 @@ async fn rollout(env: &Env, name: &str, leak: &str) -> Result<Vec<String>, Failu
     sleep(Duration::from_secs(6)).await;
     asked.push(ask(&patch(env, name, &pause(false)).await?, REPLICAS, false));
     until(env, name, "all is done", |r| done(r) && r["spec"]["percent"] == 100).await?;
-    let mut broken = judge(&witness.notes(), &asked, "app:v2", leak == "Report");
-    broken.extend(end(env, name).await?);
-    Ok(broken)
+    Ok(())
 }
 
 fn moved(rollout: &Value) -> u64 {
