@@ -33,13 +33,18 @@ use super::schema;
     ).message("workloadRef is immutable until the BatchRelease is Completed"),
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::plain, description = "What is released, and how far it may go.")]
+#[schemars(
+    transform = schema::plain,
+    extend("required" = ["releasePlan"]),
+    description = "What is released, and how far it may go."
+)]
 pub struct BatchReleaseSpec {
     /// The workload that is updated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_ref: Option<WorkloadRef>,
 
     /// The batches.
+    #[serde(default)]
     pub release_plan: ReleasePlan,
 
     #[serde(flatten)]
@@ -95,9 +100,10 @@ pub struct ReleasePlan {
 /// One batch.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::plain)]
+#[schemars(transform = schema::plain, extend("required" = ["canaryReplicas"]))]
 pub struct Batch {
     /// How many Pods are updated at the end of this batch, those before included: a number or a percentage.
+    #[serde(default)]
     #[schemars(schema_with = "schema::count")]
     pub canary_replicas: IntOrString,
 

@@ -12,7 +12,8 @@ use super::schema;
 /// How the next change of a workload is released: in steps, each with its share of the Pods.
 ///
 /// Fields that are absent stay absent, and those that are not known here are kept in `rest`, so that
-/// an object comes out of these types as it went in.
+/// an object comes out of these types as it went in. Whatever the schema of either version lets
+/// through can be read: one odd object must not end the watch of all.
 #[derive(CustomResource, JsonSchema, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "rollouts.kruise.io",
@@ -37,12 +38,18 @@ use super::schema;
     ).message("Amount of Rollout steps are immutable"),
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = schema::plain, description = "What is released, and in which steps.")]
+#[schemars(
+    transform = schema::plain,
+    extend("required" = ["strategy", "workloadRef"]),
+    description = "What is released, and in which steps."
+)]
 pub struct RolloutSpec {
     /// The workload that is released.
+    #[serde(default)]
     pub workload_ref: WorkloadRef,
 
     /// In which steps.
+    #[serde(default)]
     pub strategy: Strategy,
 
     /// True: changes of the workload are not held any more; in mid-release, what is left is updated.
@@ -59,7 +66,8 @@ pub struct RolloutSpec {
 #[derive(
     Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, JsonSchema,
 )]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(transform = schema::status, extend("required" = ["apiVersion", "kind", "name"]))]
 pub struct WorkloadRef {
     /// Its API group and version, such as apps/v1.
     pub api_version: String,

@@ -81,6 +81,10 @@ pub(super) fn plain(schema: &mut Schema) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for property in properties.into_iter().flat_map(|all| all.values_mut()) {
         let Some(property) = property.as_object_mut() else { continue };
+        // Those that are meant are `false`; serde's are empty objects.
+        if property.get("default").is_some_and(Value::is_object) {
+            property.remove("default");
+        }
         if let Some(Value::Array(types)) = property.get_mut("type") {
             types.retain(|one| one != "null");
             if let [one] = &types[..] {

@@ -214,7 +214,20 @@ fn an_edit_outranks_the_record_and_only_what_it_is_about() {
     let back = convert(&edited, Version::V1alpha1).unwrap();
     let canary = json!({"steps": [{"weight": 20, "replicas": 1}, {"weight": 100}]});
     assert_eq!(without_record(&back), old(&json!({STYLE: "partition"}), &canary));
-    assert_eq!(convert(&back, Version::V1beta1).unwrap(), edited);
+    let again = convert(&back, Version::V1beta1).unwrap();
+    assert_eq!(without_record(&again), without_record(&edited));
+}
+
+#[test]
+fn annotations_of_others_are_not_in_the_way_of_the_record() {
+    let before = without_record(&old(&json!({}), &json!({"steps": [{"weight": 20}]})));
+    let mut there = convert(&before, Version::V1beta1).unwrap();
+    there["metadata"]["annotations"]["other"] = json!("x");
+    let back = convert(&there, Version::V1alpha1).unwrap();
+    let mut expect = before;
+    expect["metadata"]["annotations"] = json!({"other": "x"});
+    assert_eq!(back, expect);
+    assert_eq!(convert(&back, Version::V1beta1).unwrap()["spec"], there["spec"]);
 }
 
 #[test]
@@ -308,4 +321,30 @@ fn a_review_that_cannot_be_answered_names_object_and_field() {
     let answer = convert_review(&json!({}));
     assert_eq!(answer["response"]["result"]["status"], "Failure");
     assert_eq!(convert_review(&json!(5))["kind"], "ConversionReview");
+}
+
+#[test]
+fn a_record_that_somebody_wrote_cannot_spoil_an_object() {
+    let check = |change: Value| {
+        let record = json!([change]).to_string();
+        let style = json!({STYLE: "partition", "sluice.dev/conversion": record});
+        let forged = old(&style, &json!({"steps": [{"replicas": 1}]}));
+        let made = convert(&forged, Version::V1beta1).unwrap();
+        let canary = json!({"steps": [{"replicas": 1}], "enableExtraWorkloadForCanary": false});
+        assert_eq!(made, new(&json!({STYLE: "partition"}), &canary), "{change}");
+    };
+    let steps = "/spec/strategy/canary/steps";
+    check(json!({"at": steps, "was": [{"replicas": 1}], "is": 5}));
+    check(json!({"at": steps, "was": [{"replicas": 1}], "is": [5]}));
+    check(json!({"at": "/spec/strategy/paused", "is": "yes"}));
+    check(json!({"at": "/metadata/name", "was": "web", "is": "other"}));
+    check(json!({"at": "/metadata/finalizers", "is": []}));
+    check(json!({"at": "/metadata/annotations/a", "is": 5}));
+    check(json!({"at": "/metadata/annotations/sluice.dev~1conversion", "is": "[]"}));
+    check(json!({"at": "/kind", "was": "Rollout", "is": "Other"}));
+    check(json!({"at": "", "is": {}}));
+    check(json!({"at": "spec", "is": {}}));
+    check(json!({"at": "/specs", "is": {}}));
+    check(json!({}));
+    check(json!(5));
 }

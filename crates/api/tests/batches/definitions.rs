@@ -286,3 +286,44 @@ fn in_a_release_the_workload_stays_in_whichever_version() {
     check("BatchRelease v1alpha1", there, "Progressing", &release);
     check("BatchRelease v1alpha1", there, "Completed", &[]);
 }
+
+/// An object with every field of a schema, once.
+fn full(schema: &Value) -> Value {
+    if schema["x-kubernetes-int-or-string"] == true {
+        return json!("50%");
+    }
+    match schema["type"].as_str() {
+        Some("array") => json!([full(&schema["items"])]),
+        Some("string") if schema["format"] == "date-time" => json!("2026-11-30T00:00:00Z"),
+        Some("string") => json!("x"),
+        Some("integer") => json!(1),
+        Some("boolean") => json!(true),
+        _ => {
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            Value::Object(properties.map(|(key, inner)| (key.clone(), full(inner))).collect())
+        }
+    }
+}
+
+#[test]
+fn a_conversion_makes_nothing_that_the_other_schema_drops() {
+    for (name, version) in versions() {
+        let (kind, version_name) = name.split_once(' ').unwrap();
+        if kind == "RolloutHistory" {
+            continue;
+        }
+        let other = if version_name == "v1beta1" { "v1alpha1" } else { "v1beta1" };
+        let mut object = full(&version["schema"]["openAPIV3Schema"]);
+        object["apiVersion"] = json!(format!("rollouts.kruise.io/{version_name}"));
+        object["kind"] = json!(kind);
+        object["metadata"] = json!({"name": "web"});
+        let to = batches::Version::of(&format!("rollouts.kruise.io/{other}")).unwrap();
+        let made = batches::convert(&object, to).unwrap();
+        let found = batches::validate(&made, &batches::Context::default());
+        let lost: Vec<_> =
+            found.iter().filter(|finding| finding.message.contains("not a field")).collect();
+        assert!(lost.is_empty(), "{name}: {lost:?}");
+        let from = batches::Version::of(object["apiVersion"].as_str().unwrap()).unwrap();
+        assert_eq!(batches::convert(&made, from).unwrap(), object, "{name}");
+    }
+}

@@ -381,6 +381,17 @@ fn one_workload_has_one_rollout() {
     assert_eq!(Claim::of(&json!({"kind": "Rollout"})), None);
 }
 
+#[test]
+fn what_a_record_would_put_into_the_stored_version_counts() {
+    let record = json!([{"at": "/spec/strategy/canary/trafficRoutingRef", "is": "routes"}]);
+    let at = "/metadata/annotations/sluice.dev~1conversion";
+    let forged = with(alpha(), at, json!(record.to_string()));
+    refuse(&forged, "spec.strategy.canary.trafficRoutingRef", "traffic routing is not served");
+    let there = convert(&beta(), Version::V1alpha1).unwrap();
+    assert!(there.pointer(at).is_some());
+    accept(&there);
+}
+
 /// What is said of a change of a Rollout that is in `phase`.
 fn change(before: &Value, phase: &str, pointer: &str, value: Value) -> Vec<String> {
     let before = with(before.clone(), "/status", json!({ "phase": phase }));

@@ -11,12 +11,14 @@ mod review;
 mod rollout;
 mod shape;
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 pub use review::convert_review;
 
 use super::names::GROUP;
+use super::{BatchRelease, Rollout, v1alpha1};
 
 /// A version of the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,17 +80,17 @@ pub fn convert(object: &Value, to: Version) -> Result<Value, ConvertError> {
     if kind.version == to {
         return Ok(object.clone());
     }
-    let (bare, ops) = record::take(object);
-    let mut made = plain(kind, to, &bare)?;
-    record::apply(&ops, &mut made);
-    // A record that restored a record: the far end of a chain that began there.
-    if record::is_in(&made) {
-        return Ok(made);
-    }
-    if recorded(kind, to.other(), &made).is_ok_and(|back| back == *object) {
-        return Ok(made);
-    }
-    attach(kind, to, made, object)
+    let (bare, changes) = record::take(object);
+    let by_rules = plain(kind, to, &bare)?;
+    let made = record::apply(&changes, &by_rules);
+    // Anybody can write an annotation. One object that cannot be read would end the list, and the
+    // watch, of all.
+    let made = if is_readable(kind, to, &made) { made } else { by_rules };
+    // What the way back needs beside the rules. Whether the object needs a record again after that
+    // is found then: none is kept for its own sake.
+    let back = plain(kind, to.other(), &made)?;
+    let lost = record::difference(&back, &bare);
+    Ok(if lost.is_empty() { made } else { record::put(&lost, made) })
 }
 
 /// Whatever version an object is in, what is worked with.
@@ -96,20 +98,15 @@ pub fn to_stored(object: &Value) -> Result<Value, ConvertError> {
     convert(object, Version::V1beta1)
 }
 
-/// By the rules, and with a record if they lose something; for an object that has none.
-fn recorded(kind: Kind, to: Version, object: &Value) -> Result<Value, ConvertError> {
-    let made = plain(kind, to, object)?;
-    if plain(kind, to.other(), &made).is_ok_and(|back| back == *object) {
-        return Ok(made);
-    }
-    attach(kind, to, made, object)
-}
-
-/// Puts into `made` what the rules need on the way back to come to `object`.
-fn attach(kind: Kind, to: Version, made: Value, object: &Value) -> Result<Value, ConvertError> {
-    let made = record::normal(made);
-    let back = plain(kind, to.other(), &made)?;
-    Ok(record::put(&record::difference(&back, object), made))
+/// Whether an object has the shapes that its version promises.
+fn is_readable(kind: Kind, version: Version, object: &Value) -> bool {
+    let known = match (kind.is_rollout, version) {
+        (true, Version::V1alpha1) => v1alpha1::Rollout::deserialize(object).is_ok(),
+        (true, Version::V1beta1) => Rollout::deserialize(object).is_ok(),
+        (false, Version::V1alpha1) => v1alpha1::BatchRelease::deserialize(object).is_ok(),
+        (false, Version::V1beta1) => BatchRelease::deserialize(object).is_ok(),
+    };
+    known && plain(kind, version.other(), object).is_ok()
 }
 
 /// By the rules alone.

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::batches::names::CONVERSION;
 
+const ANNOTATIONS: &str = "/metadata/annotations";
+
 /// One field that comes out different.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
 pub struct Change {
@@ -29,21 +31,26 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Whether an object has a record.
-pub(super) fn is_in(object: &Value) -> bool {
-    annotations(object).is_some_and(|all| all.contains_key(CONVERSION))
-}
-
 /// The object without its record, and the record; one that cannot be read is as none.
+///
+/// The object comes with a map of metadata, and without an empty one of annotations, as the API
+/// server has it too: a record that was the only annotation takes the map with it when it goes.
 pub(super) fn take(object: &Value) -> (Value, Vec<Change>) {
     let mut bare = object.clone();
-    if !is_in(object) {
-        return (bare, Vec::new());
+    let Some(root) = bare.as_object_mut() else { return (bare, Vec::new()) };
+    let metadata = root.entry("metadata").or_insert(Value::Null);
+    if metadata.is_null() {
+        *metadata = Value::Object(Map::new());
     }
-    let found = annotations_mut(&mut bare).and_then(|all| all.remove(CONVERSION));
-    let text = found.as_ref().and_then(Value::as_str).unwrap_or_default();
-    let changes = serde_json::from_str(text).unwrap_or_default();
-    (normal(bare), changes)
+    let Some(metadata) = metadata.as_object_mut() else { return (bare, Vec::new()) };
+    let found = metadata.get_mut("annotations").and_then(Value::as_object_mut);
+    let record = found.and_then(|all| all.remove(CONVERSION));
+    let all = metadata.get("annotations");
+    if all.is_some_and(|all| all.is_null() || all.as_object().is_some_and(Map::is_empty)) {
+        metadata.remove("annotations");
+    }
+    let changes = record.and_then(|record| serde_json::from_str(record.as_str()?).ok());
+    (bare, changes.unwrap_or_default())
 }
 
 /// The object with this record in it.
@@ -59,25 +66,11 @@ pub(super) fn put(changes: &[Change], mut object: Value) -> Value {
     object
 }
 
-/// With a map of metadata, and without an empty one of annotations: a record that was the only
-/// annotation takes the map with it when it goes, so there must have been none before.
-pub(super) fn normal(mut object: Value) -> Value {
-    let Some(root) = object.as_object_mut() else { return object };
-    let metadata = root.entry("metadata").or_insert(Value::Null);
-    if metadata.is_null() {
-        *metadata = Value::Object(Map::new());
-    }
-    let Some(metadata) = metadata.as_object_mut() else { return object };
-    let all = metadata.get("annotations");
-    if all.is_some_and(|all| all.is_null() || all.as_object().is_some_and(Map::is_empty)) {
-        metadata.remove("annotations");
-    }
-    object
-}
-
-/// Makes those changes whose place is still as it was.
-pub(super) fn apply(changes: &[Change], object: &mut Value) {
-    for change in changes {
+/// The object with those changes whose place is still as it was; none to what an object is, or to
+/// a record.
+pub(super) fn apply(changes: &[Change], object: &Value) -> Value {
+    let mut object = object.clone();
+    for change in changes.iter().filter(|change| change.is_allowed()) {
         if object.pointer(&change.at) != change.was.as_ref() {
             continue;
         }
@@ -99,6 +92,27 @@ pub(super) fn apply(changes: &[Change], object: &mut Value) {
             _ => {}
         }
     }
+    object
+}
+
+impl Change {
+    /// What a conversion may change at all: the API server refuses other metadata, and with it the
+    /// whole list.
+    fn is_allowed(&self) -> bool {
+        let within = |place: &str| {
+            self.at.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_record = self.at.ends_with(&CONVERSION.replace('/', "~1"));
+        let is_text = |value: &Value| value.is_string();
+        let texts = match (&self.is, self.at == ANNOTATIONS) {
+            (None, _) => true,
+            (Some(Value::Object(all)), true) => all.values().all(is_text),
+            (Some(one), false) => !within(ANNOTATIONS) || is_text(one),
+            (Some(_), true) => false,
+        };
+        let places = ["/spec", "/status", ANNOTATIONS];
+        places.into_iter().any(within) && !is_record && texts
+    }
 }
 
 /// The changes that make `from` into `to`, in order of their places.
@@ -111,6 +125,17 @@ pub(super) fn difference(from: &Value, to: &Value) -> Vec<Change> {
 fn compare(from: Option<&Value>, to: Option<&Value>, at: &str, out: &mut Vec<Change>) {
     match (from, to) {
         (from, to) if from == to => {}
+        // One by one: others write annotations as well, and must not be in the way.
+        (Some(Value::Object(_)), None) if at == ANNOTATIONS => {
+            let none = Value::Object(Map::new());
+            compare(from, Some(&none), at, out);
+            out.push(Change { at: at.to_owned(), was: Some(none), is: None });
+        }
+        (None, Some(Value::Object(_))) if at == ANNOTATIONS => {
+            let none = Value::Object(Map::new());
+            out.push(Change { at: at.to_owned(), was: None, is: Some(none.clone()) });
+            compare(Some(&none), to, at, out);
+        }
         (Some(Value::Object(old)), Some(Value::Object(new))) => {
             let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
             for key in keys {
@@ -127,12 +152,4 @@ fn compare(from: Option<&Value>, to: Option<&Value>, at: &str, out: &mut Vec<Cha
             out.push(Change { at: at.to_owned(), was: from.cloned(), is: to.cloned() });
         }
     }
-}
-
-fn annotations(object: &Value) -> Option<&Map<String, Value>> {
-    object.pointer("/metadata/annotations").and_then(Value::as_object)
-}
-
-fn annotations_mut(object: &mut Value) -> Option<&mut Map<String, Value>> {
-    object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut)
 }

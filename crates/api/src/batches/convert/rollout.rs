@@ -14,6 +14,7 @@ pub(super) fn up(mut root: Fields<'_>) -> Result<(), ConvertError> {
     let routing = annotation(&mut root, TRAFFIC_ROUTING)?;
     if let Some(mut spec) = root.child("spec")? {
         lift(&mut spec, "objectRef")?;
+        spec.map.remove("rolloutID");
         if let Some(mut strategy) = spec.child("strategy")?
             && let Some(mut canary) = strategy.child("canary")?
         {
@@ -57,6 +58,7 @@ pub(super) fn down(mut root: Fields<'_>) -> Result<(), ConvertError> {
     let (mut style, mut routing) = (None, None);
     if let Some(mut spec) = root.child("spec")? {
         lower(&mut spec, "objectRef");
+        spec.map.remove("rolloutID");
         if let Some(mut strategy) = spec.child("strategy")?
             && let Some(mut canary) = strategy.child("canary")?
         {

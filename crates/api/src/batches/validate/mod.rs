@@ -13,7 +13,7 @@ mod view;
 use serde_json::Value;
 
 use self::view::View;
-use super::convert::Version;
+use super::convert::{Version, convert};
 use super::crds::schema_of;
 use super::rollout::WorkloadRef;
 use crate::finding::{Finding, Severity};
@@ -102,6 +102,7 @@ fn alone(object: &Value, context: &Context<'_>) -> Vec<Finding> {
     match (object["kind"].as_str(), version(object)) {
         (Some("Rollout"), Some(version)) => {
             rollout::check(&View { root: object, version }, context, &mut findings);
+            stored(object, version, context, &mut findings);
         }
         (Some("BatchRelease"), Some(version)) => {
             release::check(object, version, context.rules, &mut findings);
@@ -110,6 +111,23 @@ fn alone(object: &Value, context: &Context<'_>) -> Vec<Finding> {
         _ => {}
     }
     findings
+}
+
+/// An older object may have a record of what its version cannot say: what comes of it counts.
+fn stored(object: &Value, version: Version, context: &Context<'_>, out: &mut Vec<Finding>) {
+    let has_record = object.pointer("/metadata/annotations/sluice.dev~1conversion").is_some();
+    if version == Version::V1beta1 || !has_record {
+        return;
+    }
+    let Ok(made) = convert(object, Version::V1beta1) else { return };
+    let mut findings = schema_of(&made).map(|s| structural::check(&made, s)).unwrap_or_default();
+    rollout::check(&View { root: &made, version: Version::V1beta1 }, context, &mut findings);
+    for finding in findings {
+        if finding.severity == Severity::Error && !out.iter().any(|o| o.message == finding.message)
+        {
+            out.push(finding);
+        }
+    }
 }
 
 fn version(object: &Value) -> Option<Version> {
@@ -133,6 +151,9 @@ fn workload(found: Option<&Value>, path: &str, rules: Rules, out: &mut Vec<Findi
         return;
     };
     // What is missing in it is said by the schema.
+    if ["apiVersion", "kind", "name"].iter().any(|key| found.get(key).is_none()) {
+        return;
+    }
     let Ok(workload) = serde_json::from_value::<WorkloadRef>(found.clone()) else { return };
     if rules.filter_workload_type && !is_served(&workload) {
         out.push(Finding::error(path, "WorkloadRef kind is not supported"));

@@ -41,7 +41,9 @@ impl<'a> View<'a> {
 
     /// `None` if there is none, or not all of it.
     pub(super) fn workload(&self) -> Option<WorkloadRef> {
-        serde_json::from_value(self.at(self.workload_path())?.clone()).ok()
+        let found = self.at(self.workload_path())?.clone();
+        let found: WorkloadRef = serde_json::from_value(found).ok()?;
+        (!found.kind.is_empty() && !found.name.is_empty()).then_some(found)
     }
 
     pub(super) fn annotation(&self, key: &str) -> &'a str {
