@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::ground::{Facts, Ground, Memory};
+use crate::ground::{Facts, Ground, Kind, Memory};
 use crate::status::{PodRow, PodState};
 use crate::world::{Discovery, Outcome, Pod, PodPhase, Settings, Strategy, Uid, Workload};
 
@@ -62,6 +62,13 @@ impl Slot<'_> {
         }
     }
 
+    /// Its Pod, if that is at the update revision and stays.
+    pub fn updated(&self) -> Option<&Pod> {
+        let updated =
+            matches!(self.state, PodState::Starting | PodState::Broken | PodState::Updated);
+        self.pod.filter(|_| updated)
+    }
+
     /// Whether it is at an old revision, stands still, and is ours to move.
     pub fn movable(&self) -> bool {
         matches!(self.state, PodState::Old | PodState::OldUnready)
@@ -81,8 +88,7 @@ impl Slot<'_> {
 impl<'a> Account<'a> {
     /// Takes the account of a workload.
     pub fn take(ground: &Ground<'a>, now: Timestamp) -> Self {
-        let Facts { workload, pods, outcome, name, .. } = ground.facts;
-        let by_ordinal: BTreeMap<u32, &Pod> = pods.iter().map(|pod| (pod.ordinal, pod)).collect();
+        let Facts { kind, outcome, .. } = ground.facts;
         let rows: BTreeMap<&str, &PodRow> =
             ground.memory.rows.into_iter().flatten().map(|row| (row.name.as_str(), row)).collect();
         let evicting: BTreeSet<&Uid> = ground
@@ -93,15 +99,15 @@ impl<'a> Account<'a> {
             .chain(&outcome.accepted)
             .collect();
         let look = Look { ground, evicting, now };
-        let first = workload.first_ordinal;
-        let slots = (first..first.saturating_add(workload.replicas))
-            .map(|ordinal| {
-                let name = format!("{name}-{ordinal}");
-                let row = rows.get(name.as_str()).copied();
-                let pod = by_ordinal.get(&ordinal).copied();
-                slot(&look, ordinal, name, pod, row)
-            })
-            .collect();
+        let places = match kind {
+            Kind::StatefulSet => ordinals(&ground.facts),
+            Kind::DaemonSet => nodes(&ground.facts),
+        };
+        let slots = places.into_iter().map(|(ordinal, name, pod)| {
+            let row = rows.get(name.as_str()).copied();
+            slot(&look, ordinal, name, pod, row)
+        });
+        let slots = slots.collect();
         Self { slots, target: ground.terms.target }
     }
 
@@ -126,9 +132,7 @@ impl<'a> Account<'a> {
 
     /// How many exist at the update revision.
     pub fn updated(&self) -> u32 {
-        self.count(|slot| {
-            matches!(slot.state, PodState::Starting | PodState::Broken | PodState::Updated)
-        })
+        self.count(|slot| slot.updated().is_some())
     }
 
     /// How many are at the update revision and good.
@@ -191,6 +195,31 @@ impl<'a> Account<'a> {
     }
 }
 
+/// A place that ought to have a Pod: its number, the name of its Pod, and the Pod if there is one.
+type Place<'a> = (u32, String, Option<&'a Pod>);
+
+/// The places of a StatefulSet: its Pods bear the same names again.
+fn ordinals<'a>(facts: &Facts<'a>) -> Vec<Place<'a>> {
+    let by_ordinal: BTreeMap<u32, &Pod> = facts.pods.iter().map(|pod| (pod.ordinal, pod)).collect();
+    let (first, replicas) = (facts.workload.first_ordinal, facts.workload.replicas);
+    let place = |ordinal| {
+        let name = format!("{}-{ordinal}", facts.name);
+        (ordinal, name, by_ordinal.get(&ordinal).copied())
+    };
+    (first..first.saturating_add(replicas)).map(place).collect()
+}
+
+/// The places of a DaemonSet: its Pods, by name, and those that a Node still waits for.
+fn nodes<'a>(facts: &Facts<'a>) -> Vec<Place<'a>> {
+    let mut pods: Vec<&Pod> = facts.pods.iter().collect();
+    pods.sort_by_key(|pod| &pod.name);
+    let missing = usize::try_from(facts.workload.replicas).unwrap_or(usize::MAX);
+    let missing = missing.saturating_sub(pods.len());
+    let there = pods.into_iter().map(|pod| (pod.name.clone(), Some(pod)));
+    let none = std::iter::repeat_n((format!("of DaemonSet {}", facts.name), None), missing);
+    (0..).zip(there.chain(none)).map(|(number, (name, pod))| (number, name, pod)).collect()
+}
+
 /// Whether an eviction that was announced, and of which nothing was heard, may still take effect:
 /// after a while it would have been seen.
 pub(crate) fn may_take_effect(
@@ -225,6 +254,7 @@ fn slot<'a>(
     let good = available && discovered != Some(false);
     let (open, returns_updated) = match workload.strategy {
         Strategy::OnDelete => (false, true),
+        Strategy::RollingUpdate { .. } if ground.facts.kind == Kind::DaemonSet => (true, true),
         Strategy::RollingUpdate { partition } => {
             let open = ordinal >= workload.first_ordinal.saturating_add(partition);
             (open, open || workload.current_revision == workload.update_revision)

@@ -74,12 +74,18 @@ pub struct Terms<'a> {
     pub all: bool,
     /// Whether a partition holds the old revision.
     pub held: bool,
+    /// Whether that partition holds ordinals that are new as well, so that a set that is scaled keeps its
+    /// share.
+    pub share: bool,
     /// What to do with an unready Pod whose eviction the budget refuses.
     pub unhealthy_pods: UnhealthyPods,
     /// Least time between two evictions of ready Pods; zero for none.
     pub interval: SignedDuration,
     /// How many Pods may be on their way where no disruption budget says it.
     pub unbudgeted: u32,
+    /// Whether the workload's own controller sets the pace where no disruption budget does: it replaces
+    /// what a partition opens one at a time.
+    pub own_pace: bool,
     /// How many at most, whatever a budget says.
     pub most: Option<u32>,
     /// How many Pods of the update revision may be in trouble before no more are moved.

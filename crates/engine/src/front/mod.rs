@@ -2,5 +2,6 @@
 
 mod report;
 pub mod statefulset_rollout;
+pub mod batch_release;
 
 pub use report::describe;

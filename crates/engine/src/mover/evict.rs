@@ -1,15 +1,17 @@
 //! Eviction under `OnDelete`: whatever goes comes back at the update revision.
 //!
 //! Order: Pods at an old revision that are not ready (they cost the budget nothing), then those whose
-//! eviction was announced before a crash, then highest ordinal first. What was announced keeps its
-//! place in the target: it may be gone already, and not seen going.
+//! eviction was announced before a crash, then highest ordinal first; of a DaemonSet, those that never
+//! started, then by deletion cost, then the newest. What was announced keeps its place in the target: it
+//! may be gone already, and not seen going.
 
 use std::cmp::Reverse;
 
 use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
 use crate::account::Slot;
 use crate::decision::Victim;
-use crate::world::PodManagement;
+use crate::ground::Kind;
+use crate::world::{PodManagement, PodPhase};
 
 /// The Pods that may still be moved, in the order in which they would go.
 pub fn order<'a, 'b>(scene: &Scene<'b>) -> Vec<&'a Slot<'b>>
@@ -19,13 +21,20 @@ where
     let ordered = scene.ground.facts.workload.management == PodManagement::OrderedReady;
     let mut slots: Vec<&Slot<'_>> =
         scene.account.slots.iter().filter(|slot| slot.movable()).collect();
+    let (kind, costs) = (scene.ground.facts.kind, scene.ground.facts.costs);
     slots.sort_by_key(|slot| {
         let unready = is_unready(slot);
+        // A name that is never used again says nothing: what costs least goes first, of equals the newest.
+        let own = slot.pod.filter(|_| kind == Kind::DaemonSet).map(|pod| {
+            let started = pod.phase != PodPhase::Pending;
+            let cost = costs.get(&pod.uid).copied().unwrap_or(0);
+            (unready && started, cost, Reverse(pod.created))
+        });
         // Under OrderedReady a missing Pod waits for every lower ordinal, so the lowest of the
         // broken ones has to come up first.
         let rank =
             if ordered && unready { i64::from(slot.ordinal) } else { -i64::from(slot.ordinal) };
-        (Reverse(unready), Reverse(slot.announced), rank)
+        (Reverse(unready), Reverse(slot.announced), own, rank)
     });
     slots
 }

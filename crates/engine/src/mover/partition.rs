@@ -9,7 +9,7 @@
 
 use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
 use crate::account::{Account, Slot};
-use crate::budget::Hold;
+use crate::budget::{self, Hold};
 use crate::decision::{Action, Victim};
 use crate::ground::{Facts, Ground};
 use crate::status::Reason;
@@ -127,6 +127,9 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if let Some(hold) = scene.refusal() {
         return Move::Wait(hold);
     }
+    if scene.ground.terms.own_pace && scene.ground.facts.budgets.is_empty() {
+        return at_its_pace(scene, left);
+    }
     let workload = scene.ground.facts.workload;
     let one_at_a_time = workload.management == PodManagement::OrderedReady;
     let (mut evict, mut delete, mut held) = strays(scene);
@@ -190,6 +193,30 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     batch(evict, delete, lowest, held, scene.account)
 }
 
+/// All that is left is opened at once, for the set's own controller to replace one Pod at a time. What
+/// is broken is evicted: that controller waits for it.
+fn at_its_pace(scene: &Scene<'_>, left: u32) -> Move {
+    let first = scene.ground.facts.workload.first_ordinal;
+    let closed = scene.account.slots.iter().rev().filter(|slot| !slot.open && !slot.moved());
+    let left = usize::try_from(left).unwrap_or(usize::MAX);
+    let lowest = closed.take(left).last().map(|slot| slot.ordinal - first);
+    let broken = scene.account.slots.iter().rev().filter(|slot| {
+        let trouble = slot.pod.is_some_and(|pod| pod.trouble.is_some());
+        slot.open && is_unready(slot) && trouble
+    });
+    let (mut evict, mut delete, mut held) = strays(scene);
+    for pod in broken.filter_map(|slot| slot.pod) {
+        match unready(scene, pod) {
+            Unready::Evict => evict.push(victim(pod)),
+            Unready::Delete => delete.push(victim(pod)),
+            Unready::Held(hold) => held = held.or(Some(hold)),
+        }
+    }
+    let opened = scene.account.slots.iter().any(|slot| slot.open && slot.movable());
+    let held = held.or_else(|| opened.then(|| budget::waiting(scene.account)));
+    batch(evict, delete, lowest, held, scene.account)
+}
+
 /// A broken Pod that may go, and would come back as it is: by ordinal its turn comes after Pods for which
 /// the budget has no room, because of it.
 fn locked_in<'a>(scene: &Scene<'a>) -> Option<&'a str> {
@@ -234,8 +261,20 @@ pub fn keep(workload: &Workload, account: &Account<'_>) -> Strategy {
 
 /// Draws the partition back above every Pod that it has opened and that has not moved.
 pub(super) fn freeze(scene: &Scene<'_>) -> Option<Action> {
-    let partition = closed(scene.ground.facts.workload, scene.account)?;
+    let closed = closed(scene.ground.facts.workload, scene.account);
+    let partition = closed.max(shared(scene))?;
     Some(Action::SetStrategy { strategy: Strategy::RollingUpdate { partition } })
+}
+
+/// The partition under which a set that is scaled keeps its share: as many of the ordinals that have no
+/// Pod yet are closed, from the lowest up, as would come up beyond the target.
+fn shared(scene: &Scene<'_>) -> Option<u32> {
+    let Scene { ground, account, .. } = *scene;
+    let surplus = account.moved().saturating_sub(account.target);
+    let coming = account.slots.iter().filter(|slot| slot.open && slot.updated().is_none());
+    let surplus = usize::try_from(surplus).unwrap_or(usize::MAX);
+    let highest = coming.take(surplus).last().filter(|_| ground.terms.share)?;
+    Some(highest.ordinal + 1 - ground.facts.workload.first_ordinal)
 }
 
 /// The partition that closes what is open and has not moved; `None` if nothing is.

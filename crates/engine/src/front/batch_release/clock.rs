@@ -1,0 +1,110 @@
+//! Times: how far apart evictions are, when a batch is called stuck, when the next look is due.
+
+use jiff::Timestamp;
+
+use super::decision::Action;
+use super::standing::{Course, Remark, Standing};
+use super::status::{BatchState, Phase, Status};
+use super::world::{Target, World};
+use crate::budget;
+use crate::decision::Action as Motion;
+use crate::mover;
+
+/// Holds an action back that comes too early, and says until when.
+pub(super) fn gate(
+    world: &World,
+    status: &Status,
+    standing: &mut Standing,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let action = standing.action.as_ref()?;
+    let until = match budget::busy(&world.outcome, now) {
+        Some((until, hold)) => {
+            standing.remark = Remark::from(hold);
+            Some(until)
+        }
+        None => unseen(world, now).or_else(|| spaced(world, status, action, now)),
+    };
+    if until.is_some() {
+        standing.action = None;
+    }
+    until
+}
+
+/// What was written is not in the caches: what it would be decided on is of before. After a while it must
+/// be, or the cluster was set back to an earlier state.
+fn unseen(world: &World, now: Timestamp) -> Option<Timestamp> {
+    let acted = world.outcome.acted_at.filter(|_| world.unseen)?;
+    let until = acted.checked_add(world.settings.slow).ok()?;
+    (until > now).then_some(until)
+}
+
+/// Pods go no faster than one group in each interval; other writes need no pace.
+fn spaced(world: &World, status: &Status, action: &Action, now: Timestamp) -> Option<Timestamp> {
+    let Action::Move(Motion::Evict { .. } | Motion::Delete { .. }) = action else { return None };
+    let next = status.last_eviction?.checked_add(world.settings.interval).ok()?;
+    (next > now).then_some(next)
+}
+
+/// Whether the release waits for something that it may wait for too long.
+fn awaits(status: &Status, standing: &Standing) -> bool {
+    let goes_on = matches!(status.phase, Some(Phase::Progressing | Phase::Finalizing));
+    let ready = status.batch_state == Some(BatchState::Ready);
+    let paused = standing.remark.word == "Paused" || standing.remark.word == "TemplateChanged";
+    goes_on && !paused && !(ready && status.phase == Some(Phase::Progressing))
+}
+
+/// The clock runs while a batch is not ready, and starts again with each Pod that gets on.
+pub(super) fn run_clock(status: &mut Status, world: &World, standing: &Standing, now: Timestamp) {
+    if !awaits(status, standing) {
+        status.last_progress = None;
+        status.progressed = 0;
+        return;
+    }
+    let progress = status.updated.saturating_add(status.updated_ready);
+    let first = status.last_progress.is_none() || world.status.phase != status.phase;
+    if first || progress > status.progressed {
+        status.progressed = progress;
+        status.last_progress = Some(now);
+    }
+}
+
+/// When the batch is called stuck, if nothing gets on until then.
+pub(super) fn stuck_at(world: &World, status: &Status) -> Option<Timestamp> {
+    status.last_progress?.checked_add(world.release.progress_deadline).ok()
+}
+
+pub(super) fn wake(
+    world: &World,
+    status: &Status,
+    standing: &Standing,
+    early: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let soon = now.checked_add(world.settings.interval).ok();
+    let slow = now.checked_add(world.settings.slow).ok();
+    if standing.action.is_some() || standing.again {
+        return soon;
+    }
+    if early.is_some() {
+        return early.min(slow);
+    }
+    match standing.remark.course {
+        Course::Rest => return None,
+        Course::Degraded => return slow,
+        Course::On | Course::Held => {}
+    }
+    if standing.remark.word == "Paused" {
+        return None;
+    }
+    let ripe = world.pods.iter().filter_map(|pod| {
+        let Target::Found(body) = &world.target else { return None };
+        pod.ready_since?.checked_add(body.workload.min_ready).ok()
+    });
+    ripe.chain(stuck_at(world, status))
+        .chain(world.outcome.hold_until)
+        .chain(mover::refusal_over(&world.outcome, &world.settings))
+        .chain(slow)
+        .filter(|at| *at > now)
+        .min()
+}

@@ -1,0 +1,151 @@
+//! The status of a `BatchRelease`: all that a restart needs.
+
+use jiff::Timestamp;
+
+use crate::world::Uid;
+
+/// `status.phase`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The workload is being taken over and held.
+    Preparing,
+    /// Batch after batch, as far as `batchPartition` allows.
+    Progressing,
+    /// The workload is being given back.
+    Finalizing,
+    /// It has been given back; nothing is done any more.
+    Completed,
+}
+
+impl Phase {
+    const ALL: [Self; 4] = [Self::Preparing, Self::Progressing, Self::Finalizing, Self::Completed];
+
+    /// The name in `status.phase`.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    /// The phase of a name, if there is one; `Initial` and others of earlier versions are none.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == name)
+    }
+}
+
+/// `status.canaryStatus.batchState`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchState {
+    /// Pods of the batch are still to be moved or labelled.
+    Upgrading,
+    /// All have moved, and not enough are ready.
+    Verifying,
+    /// The batch is as wanted.
+    Ready,
+}
+
+impl BatchState {
+    const ALL: [Self; 3] = [Self::Upgrading, Self::Verifying, Self::Ready];
+
+    /// The name in `status.canaryStatus.batchState`.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    /// The state of a name, if there is one.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// `status` as decisions read and write it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// `phase`; `None` before the first look.
+    pub phase: Option<Phase>,
+    /// `message`, a sentence.
+    pub message: String,
+    /// `canaryStatus.batchState`.
+    pub batch_state: Option<BatchState>,
+    /// `canaryStatus.currentBatch`, from 0.
+    pub current_batch: u32,
+    /// `canaryStatus.batchReadyTime`.
+    pub batch_ready_time: Option<Timestamp>,
+    /// `canaryStatus.updatedReplicas`.
+    pub updated: u32,
+    /// `canaryStatus.updatedReadyReplicas`.
+    pub updated_ready: u32,
+    /// `canaryStatus.noNeedUpdateReplicas`.
+    pub no_need_update: Option<u32>,
+    /// `stableRevision`.
+    pub stable_revision: String,
+    /// `updateRevision`: the revision that this release is of.
+    pub update_revision: String,
+    /// `observedGeneration`.
+    pub observed_generation: i64,
+    /// `observedRolloutID`.
+    pub observed_rollout_id: String,
+    /// `observedWorkloadReplicas`; `None` is -1.
+    pub observed_replicas: Option<u32>,
+    /// `observedReleasePlanHash`.
+    pub plan_hash: String,
+    /// `conditions`.
+    pub conditions: Vec<Condition>,
+    /// `evicting`: UIDs of Pods whose eviction is about to be asked for, or was.
+    pub evicting: Vec<Uid>,
+    /// `lastEvictionTime`.
+    pub last_eviction: Option<Timestamp>,
+    /// `lastProgressTime`: when the batch last got on; `None` while nothing is waited for.
+    pub last_progress: Option<Timestamp>,
+    /// `progressedReplicas`: the progress that `lastProgressTime` speaks of.
+    pub progressed: u32,
+}
+
+impl Status {
+    /// The condition of a kind, if it is known.
+    pub fn condition(&self, kind: ConditionKind) -> Option<&Condition> {
+        self.conditions.iter().find(|condition| condition.kind == kind)
+    }
+}
+
+/// One of `status.conditions`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Which.
+    pub kind: ConditionKind,
+    /// `True` or `False`.
+    pub holds: bool,
+    /// CamelCase word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+    /// `lastTransitionTime`: when `holds` last changed.
+    pub since: Timestamp,
+    /// `lastUpdateTime`: when reason or message last changed.
+    pub updated: Timestamp,
+}
+
+/// The conditions of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConditionKind {
+    /// Whether it goes on by itself.
+    Progressing,
+    /// Whether a batch has taken too long without progress.
+    Stuck,
+    /// Whether it cannot do its work at all until somebody changes something.
+    Degraded,
+    /// Whether more Pods run the new revision than the batch asks for.
+    Surplus,
+}
+
+impl ConditionKind {
+    /// The name in `conditions[].type`.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    /// The kind of a name, if there is one.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Progressing, Self::Stuck, Self::Degraded, Self::Surplus]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}

@@ -1,0 +1,424 @@
+//! Worlds that read as sentences: `set(5).batches(&[pods(1), percent(50)]).to(1).updated(&[4])`.
+//!
+//! Untouched, a world is at the first batch of a release from v1 to v2: the workload is taken over and held,
+//! its controller has seen it, every Pod is at v1 and has been ready for an hour.
+
+use std::collections::BTreeMap;
+
+use engine::decision::Action as Motion;
+use engine::front::batch_release::{
+    Action, BatchState, Body, Control, Decision, Deployment, Held, Label, Machinery, Mark, Marks,
+    Original, Phase, Release, Rolling, Status, Target, World, decide,
+};
+use engine::mover::replica_sets::{ReplicaSet, Write};
+use engine::quantity::IntOrPercent;
+use engine::world::{
+    Budget, Claim, Outcome, Pod, PodManagement, PodPhase, Settings, Strategy, Trouble, Uid,
+    Workload,
+};
+use jiff::{SignedDuration, Timestamp};
+
+/// Noon of the day on which all tables are looked at.
+pub(crate) fn noon() -> Timestamp {
+    "2026-03-01T12:00:00Z".parse().expect("a literal timestamp")
+}
+
+pub(crate) fn ago(seconds: i64) -> Timestamp {
+    noon() - SignedDuration::from_secs(seconds)
+}
+
+pub(crate) fn ahead(seconds: i64) -> Timestamp {
+    noon() + SignedDuration::from_secs(seconds)
+}
+
+pub(crate) fn pods(count: u32) -> IntOrPercent {
+    IntOrPercent::Int(count)
+}
+
+pub(crate) fn percent(count: u32) -> IntOrPercent {
+    IntOrPercent::Percent(count)
+}
+
+pub(crate) const ABOVE_ALL: u32 = 32767;
+
+pub(crate) fn partition(partition: u32) -> Strategy {
+    Strategy::RollingUpdate { partition }
+}
+
+pub(crate) fn rolling() -> Strategy {
+    partition(0)
+}
+
+/// A world in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixture {
+    pub(crate) world: World,
+    max_unavailable: Option<u32>,
+}
+
+fn release(kind: &str) -> Release {
+    Release {
+        namespace: "shop".into(),
+        name: "web".into(),
+        uid: "release-uid".into(),
+        generation: 1,
+        kind: kind.into(),
+        workload_name: "web".into(),
+        batches: vec![percent(20), percent(60), percent(100)],
+        batch_partition: Some(0),
+        rollout_id: String::new(),
+        failure_threshold: None,
+        immediate: true,
+        plan_hash: "plan".into(),
+        other_style: None,
+        rollback_in_batches: false,
+        paused: false,
+        deleted: false,
+        finalizer: true,
+        progress_deadline: SignedDuration::from_secs(600),
+    }
+}
+
+fn workload(replicas: u32, strategy: Strategy) -> Workload {
+    Workload {
+        uid: "workload-uid".into(),
+        generation: 2,
+        observed_generation: 2,
+        replicas,
+        first_ordinal: 0,
+        management: PodManagement::Parallel,
+        strategy,
+        min_ready: SignedDuration::ZERO,
+        update_revision: "v2".into(),
+        current_revision: "v1".into(),
+        matches: true,
+        template_matches: true,
+        claim: Claim::Free,
+        terminating: false,
+    }
+}
+
+fn world(kind: &str, workload: Workload, machinery: Machinery) -> Fixture {
+    let replicas = workload.replicas;
+    let body = Body {
+        workload,
+        stable_revision: Some("v1".into()),
+        control: Control::Ours,
+        in_progressing: true,
+        max_unavailable: None,
+        machinery,
+    };
+    let world = World {
+        release: release(kind),
+        status: Status {
+            phase: Some(Phase::Progressing),
+            batch_state: Some(BatchState::Upgrading),
+            update_revision: "v2".into(),
+            stable_revision: "v1".into(),
+            observed_replicas: Some(replicas),
+            plan_hash: "plan".into(),
+            ..Status::default()
+        },
+        target: Target::Found(Box::new(body)),
+        pods: (0..replicas).map(|number| pod(number, "v1")).collect(),
+        marks: BTreeMap::new(),
+        costs: BTreeMap::new(),
+        budgets: Vec::new(),
+        outcome: Outcome::default(),
+        unseen: false,
+        keep_paused: false,
+        settings: Settings::default(),
+    };
+    Fixture { world, max_unavailable: None }
+}
+
+/// A StatefulSet that is held by its partition.
+pub(crate) fn set(replicas: u32) -> Fixture {
+    let machinery = Machinery::StatefulSet { saved: Some(rolling()) };
+    world("StatefulSet", workload(replicas, partition(ABOVE_ALL)), machinery)
+}
+
+/// A StatefulSet whose user has it `OnDelete`.
+pub(crate) fn on_delete(replicas: u32) -> Fixture {
+    let machinery = Machinery::StatefulSet { saved: Some(Strategy::OnDelete) };
+    world("StatefulSet", workload(replicas, Strategy::OnDelete), machinery)
+}
+
+/// A DaemonSet on so many Nodes that is held by `OnDelete`; one Pod may be unavailable.
+pub(crate) fn daemons(nodes: u32) -> Fixture {
+    let machinery = Machinery::DaemonSet { saved: Some(rolling()) };
+    let fixture = world("DaemonSet", workload(nodes, Strategy::OnDelete), machinery);
+    fixture.max_unavailable(pods(1))
+}
+
+/// A Deployment that is paused and of type Recreate, with its old ReplicaSet and surge and unavailable 1.
+pub(crate) fn deployment(replicas: u32) -> Fixture {
+    let machinery = Machinery::Deployment(Deployment {
+        paused: true,
+        recreate: true,
+        rolling: None,
+        saved: Some(Rolling { max_surge: pods(1), max_unavailable: pods(1) }),
+        new: None,
+        old: vec![sized("web-v1", 1, replicas, replicas)],
+        stable: Some("web-v1".into()),
+    });
+    world("Deployment", workload(replicas, Strategy::OnDelete), machinery)
+}
+
+pub(crate) fn sized(name: &str, revision: u64, size: u32, sized_for: u32) -> ReplicaSet {
+    let name = name.into();
+    ReplicaSet { name, revision, size, available: size, sized_for, seen: true }
+}
+
+/// Named by its number, ready for an hour.
+pub(crate) fn pod(number: u32, revision: &str) -> Pod {
+    Pod {
+        name: format!("web-{number}"),
+        uid: uid(number, revision),
+        resource_version: "7".into(),
+        ordinal: number,
+        node: Some(format!("n{number}")),
+        revision: revision.into(),
+        version: revision.into(),
+        phase: PodPhase::Running,
+        ready_since: Some(ago(3600)),
+        created: ago(4000 - i64::from(number)),
+        deletion: None,
+        finalizers: Vec::new(),
+        trouble: None,
+    }
+}
+
+pub(crate) fn uid(number: u32, revision: &str) -> Uid {
+    Uid(format!("web-{number}@{revision}"))
+}
+
+impl Fixture {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut World)) -> Self {
+        change(&mut self.world);
+        self
+    }
+
+    pub(crate) fn release(mut self, change: impl FnOnce(&mut Release)) -> Self {
+        change(&mut self.world.release);
+        self
+    }
+
+    pub(crate) fn status(mut self, change: impl FnOnce(&mut Status)) -> Self {
+        change(&mut self.world.status);
+        self
+    }
+
+    pub(crate) fn body(mut self, change: impl FnOnce(&mut Body)) -> Self {
+        let Target::Found(body) = &mut self.world.target else { panic!("no workload") };
+        change(body);
+        self
+    }
+
+    pub(crate) fn workload(self, change: impl FnOnce(&mut Workload)) -> Self {
+        self.body(|body| change(&mut body.workload))
+    }
+
+    pub(crate) fn machinery(self, change: impl FnOnce(&mut Deployment)) -> Self {
+        self.body(|body| {
+            let Machinery::Deployment(deployment) = &mut body.machinery else {
+                panic!("no Deployment")
+            };
+            change(deployment);
+        })
+    }
+
+    pub(crate) fn batches(self, batches: &[IntOrPercent]) -> Self {
+        self.release(|release| release.batches = batches.to_vec())
+    }
+
+    /// The batch that is worked on, from 0; no later one is allowed.
+    pub(crate) fn at(self, batch: u32) -> Self {
+        self.release(|release| release.batch_partition = Some(batch))
+            .status(|status| status.current_batch = batch)
+    }
+
+    pub(crate) fn strategy(self, strategy: Strategy) -> Self {
+        self.workload(|workload| workload.strategy = strategy)
+    }
+
+    pub(crate) fn max_unavailable(self, max: IntOrPercent) -> Self {
+        self.body(|body| body.max_unavailable = Some(max))
+    }
+
+    /// One budget over these Pods alone: `maxUnavailable: N`.
+    pub(crate) fn budget(mut self, max_unavailable: u32) -> Self {
+        self.max_unavailable = Some(max_unavailable);
+        self
+    }
+
+    pub(crate) fn change(mut self, number: u32, change: impl FnOnce(&mut Pod)) -> Self {
+        let mut pods = self.world.pods.iter_mut();
+        change(pods.find(|pod| pod.ordinal == number).expect("a Pod of that number"));
+        self
+    }
+
+    pub(crate) fn updated(mut self, numbers: &[u32]) -> Self {
+        for number in numbers {
+            self = self.change(*number, |it| *it = pod(*number, "v2"));
+        }
+        self
+    }
+
+    pub(crate) fn starting(self, number: u32) -> Self {
+        self.updated(&[number]).change(number, |pod| pod.ready_since = None)
+    }
+
+    pub(crate) fn broken(self, number: u32) -> Self {
+        self.starting(number).change(number, |pod| pod.trouble = Some(trouble()))
+    }
+
+    pub(crate) fn unready(self, number: u32) -> Self {
+        self.change(number, |pod| pod.ready_since = None)
+    }
+
+    pub(crate) fn gone(mut self, number: u32) -> Self {
+        self.world.pods.retain(|pod| pod.ordinal != number);
+        self
+    }
+
+    /// Pods carry the id and these batches.
+    pub(crate) fn labelled(mut self, id: &str, batches: &[(u32, u32)]) -> Self {
+        for (number, batch) in batches {
+            let mut pods = self.world.pods.iter();
+            let pod = pods.find(|pod| pod.ordinal == *number).expect("a Pod of that number");
+            let marks = self.world.marks.entry(pod.uid.clone()).or_default();
+            *marks = Marks { rollout_id: id.into(), batch: Some(*batch), ..marks.clone() };
+        }
+        self
+    }
+
+    pub(crate) fn preparing(self) -> Self {
+        self.status(|status| *status = Status::default()).body(|body| body.control = Control::Free)
+    }
+
+    /// The world, its budget computed from its Pods.
+    pub(crate) fn build(&self) -> World {
+        let mut world = self.world.clone();
+        if let (Some(max), Target::Found(body)) = (self.max_unavailable, &world.target) {
+            world.budgets.push(budget_over(&world.pods, body.workload.replicas, max));
+        }
+        world
+    }
+
+    pub(crate) fn decide(&self) -> Decision {
+        decide(&self.build(), noon())
+    }
+
+    /// The world after the status was written and nothing else happened.
+    pub(crate) fn again(mut self) -> Self {
+        self.world.status = self.decide().status;
+        self
+    }
+}
+
+pub(crate) fn trouble() -> Trouble {
+    Trouble { reason: "ImagePullBackOff".into(), message: String::new() }
+}
+
+pub(crate) fn budget_over(pods: &[Pod], expected: u32, max_unavailable: u32) -> Budget {
+    let healthy =
+        pods.iter().filter(|pod| pod.ready_since.is_some() && pod.deletion.is_none()).count();
+    let healthy = u32::try_from(healthy).expect("few Pods");
+    let desired = expected.saturating_sub(max_unavailable);
+    Budget {
+        name: "web-pdb".into(),
+        limit: format!("maxUnavailable: {max_unavailable}"),
+        observed: true,
+        allowed: healthy.saturating_sub(desired),
+        current_healthy: healthy,
+        desired_healthy: desired,
+        expected,
+        always_allow_unhealthy: false,
+        sync_failed: None,
+    }
+}
+
+fn strategy(strategy: Strategy) -> String {
+    match strategy {
+        Strategy::OnDelete => "OnDelete".to_owned(),
+        Strategy::RollingUpdate { partition } => format!("partition {partition}"),
+    }
+}
+
+fn original(original: Original) -> String {
+    match original {
+        Original::Strategy(it) => strategy(it),
+        Original::Rolling(it) => {
+            format!("surge {} unavailable {}", it.max_surge, it.max_unavailable)
+        }
+    }
+}
+
+/// What a decision does, in short.
+pub(crate) fn deed(action: Option<&Action>) -> String {
+    let number = |name: &str| name.trim_start_matches("web-").to_owned();
+    let label = |label: &Label| match &label.mark {
+        Mark::Batch { batch, .. } => format!(" {}={batch}", number(&label.name)),
+        Mark::NoNeedUpdate { .. } => format!(" {}=none", number(&label.name)),
+    };
+    match action {
+        None => "-".into(),
+        Some(Action::AddFinalizer) => "add finalizer".into(),
+        Some(Action::RemoveFinalizer) => "remove finalizer".into(),
+        Some(Action::Take { keep, held }) => {
+            let keep = keep.map(|it| format!(", keep {}", original(it))).unwrap_or_default();
+            let held = match held {
+                Held::AsItIs => "as it is".to_owned(),
+                Held::Strategy(it) => strategy(*it),
+                Held::Paused => "paused".to_owned(),
+            };
+            format!("take {held}{keep}")
+        }
+        Some(Action::Release { restore }) => {
+            format!("release to {}", restore.map_or("what it is".into(), original))
+        }
+        Some(Action::Size(Write::Create { size })) => format!("create {size}"),
+        Some(Action::Size(Write::Size { name, size })) => format!("size {name} {size}"),
+        Some(Action::Label { pods }) => {
+            format!("label{}", pods.iter().map(label).collect::<String>())
+        }
+        Some(Action::Move(Motion::Open { partition })) => format!("open {partition}"),
+        Some(Action::Move(Motion::SetStrategy { strategy: it })) => {
+            format!("strategy {}", strategy(*it))
+        }
+        Some(Action::Move(motion)) => {
+            let pods = motion.victims().iter().map(|pod| format!(" {}", number(&pod.name)));
+            format!("{}{}", motion.name(), pods.collect::<String>())
+        }
+    }
+}
+
+/// Phase, batch from 1, state and deed, in one line.
+pub(crate) fn line(decision: &Decision) -> String {
+    let status = &decision.status;
+    let phase = status.phase.map(Phase::name).unwrap_or_default();
+    let deed = deed(decision.action.as_ref());
+    match (status.phase, status.batch_state) {
+        (Some(Phase::Progressing), Some(state)) => {
+            format!("{} {}: {deed}", status.current_batch + 1, state.name())
+        }
+        _ => format!("{phase}: {deed}"),
+    }
+}
+
+/// The table helper: what one look comes to.
+#[track_caller]
+pub(crate) fn check(fixture: &Fixture, expect: &str) -> Decision {
+    let decision = fixture.decide();
+    assert_eq!(line(&decision), expect, "{}", decision.status.message);
+    decision
+}
+
+/// That a sentence names all of these.
+#[track_caller]
+pub(crate) fn names(sentence: &str, words: &[&str]) {
+    for word in words {
+        assert!(sentence.contains(word), "`{sentence}` does not name `{word}`");
+    }
+}

@@ -1,0 +1,15 @@
+//! The promises of a `BatchRelease`, as tables of single looks and as walks over a small cluster.
+
+mod fixture;
+
+mod begin;
+mod statefulset;
+mod daemonset;
+mod deployment;
+mod ready;
+mod labels;
+mod pause;
+mod scaling;
+mod rollback;
+mod finish;
+mod degraded;
