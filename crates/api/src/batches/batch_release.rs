@@ -30,7 +30,7 @@ use super::schema;
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase == 'Completed' || !has(oldSelf.spec.workloadRef) || (has(self.spec.workloadRef) && self.spec.workloadRef.apiVersion == oldSelf.spec.workloadRef.apiVersion && self.spec.workloadRef.kind == oldSelf.spec.workloadRef.kind && self.spec.workloadRef.name == oldSelf.spec.workloadRef.name)"
-    ).message("workloadRef is immutable until the BatchRelease is Completed"),
+    ).message("workloadRef is immutable until the BatchRelease is Completed").field_path(".spec.workloadRef"),
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(

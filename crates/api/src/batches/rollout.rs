@@ -32,10 +32,10 @@ use super::schema;
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['Progressing', 'Terminating']) || (self.spec.workloadRef.apiVersion == oldSelf.spec.workloadRef.apiVersion && self.spec.workloadRef.kind == oldSelf.spec.workloadRef.kind && self.spec.workloadRef.name == oldSelf.spec.workloadRef.name)"
-    ).message("Rollout 'ObjectRef' field is immutable"),
+    ).message("Rollout 'ObjectRef' field is immutable").field_path(".spec.workloadRef"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['Progressing', 'Terminating']) || !has(self.spec.strategy.canary) || !has(oldSelf.spec.strategy.canary) || !has(self.spec.strategy.canary.steps) || !has(oldSelf.spec.strategy.canary.steps) || size(self.spec.strategy.canary.steps) == size(oldSelf.spec.strategy.canary.steps)"
-    ).message("Amount of Rollout steps are immutable"),
+    ).message("Amount of Rollout steps are immutable").field_path(".spec.strategy.canary.steps"),
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(

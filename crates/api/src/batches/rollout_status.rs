@@ -96,8 +96,7 @@ pub struct CanaryStatus {
     #[schemars(schema_with = "schema::small_integer")]
     pub next_step_index: i64,
 
-    /// BeforeStepUpgrade, StepUpgrade, StepTrafficRouting, StepMetricsAnalysis, StepPaused, StepReady
-    /// or Completed; StepReady written here, while it is StepPaused, is an approval.
+    /// Where the step is, BeforeStepUpgrade to Completed; StepReady written over StepPaused approves.
     pub current_step_state: String,
 
     /// What is being put back at the end; END when all is.

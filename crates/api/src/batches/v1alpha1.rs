@@ -31,7 +31,7 @@ use super::schema;
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in ['Progressing', 'Terminating']) || !has(oldSelf.spec.objectRef.workloadRef) || (has(self.spec.objectRef.workloadRef) && self.spec.objectRef.workloadRef.apiVersion == oldSelf.spec.objectRef.workloadRef.apiVersion && self.spec.objectRef.workloadRef.kind == oldSelf.spec.objectRef.workloadRef.kind && self.spec.objectRef.workloadRef.name == oldSelf.spec.objectRef.workloadRef.name)"
-    ).message("Rollout 'ObjectRef' field is immutable"),
+    ).message("Rollout 'ObjectRef' field is immutable").field_path(".spec.objectRef"),
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::plain, description = "What is released, and in which steps.")]
@@ -195,7 +195,7 @@ impl JsonSchema for OldRolloutStatus {
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase == 'Completed' || !has(oldSelf.spec.targetReference.workloadRef) || (has(self.spec.targetReference.workloadRef) && self.spec.targetReference.workloadRef.apiVersion == oldSelf.spec.targetReference.workloadRef.apiVersion && self.spec.targetReference.workloadRef.kind == oldSelf.spec.targetReference.workloadRef.kind && self.spec.targetReference.workloadRef.name == oldSelf.spec.targetReference.workloadRef.name)"
-    ).message("workloadRef is immutable until the BatchRelease is Completed"),
+    ).message("workloadRef is immutable until the BatchRelease is Completed").field_path(".spec.targetReference"),
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::plain, description = "What is released, and how far it may go.")]

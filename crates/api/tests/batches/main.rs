@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod admitted;
 mod convert;
 mod definitions;
 mod round_trip;
