@@ -25,8 +25,10 @@ pub struct Custom {
     pub schema: Value,
     /// `additionalPrinterColumns` of this version.
     pub columns: Vec<Value>,
-    /// The version that is stored; the others are served by relabelling (strategy `None`).
+    /// The version that is stored; the others are served by relabelling, or by the webhook.
     pub storage_version: String,
+    /// `spec.conversion.webhook` of the CRD, under the strategy `Webhook`.
+    pub conversion: Option<Arc<Value>>,
     /// Name of the CRD.
     pub crd: String,
 }

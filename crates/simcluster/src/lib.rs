@@ -11,6 +11,7 @@ pub mod behaviour;
 pub mod builtin;
 pub mod cluster;
 pub mod conform;
+pub mod conversion;
 pub mod crd;
 pub mod driver;
 pub mod error;

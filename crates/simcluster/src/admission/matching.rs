@@ -44,25 +44,13 @@ pub(super) fn hooks(inner: &Inner, subject: &Subject) -> Vec<Hook> {
 }
 
 fn read(hook: &Value, mutating: bool) -> Hook {
-    let config = &hook["clientConfig"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let service = config["service"].as_object().map(|service| {
-        let port = service.get("port").and_then(Value::as_u64).unwrap_or(443);
-        let field = |key: &str| service.get(key).map(text).unwrap_or_default();
-        (field("namespace"), field("name"), u16::try_from(port).unwrap_or(443))
-    });
     Hook {
         name: text(&hook["name"]),
         mutating,
         ignores_failure: hook["failurePolicy"] == "Ignore",
         timeout_seconds: hook["timeoutSeconds"].as_u64().unwrap_or(10),
-        call: WebhookCall {
-            url: config["url"].as_str().map(str::to_owned),
-            service,
-            path: text(&config["service"]["path"]),
-            ca_bundle: text(&config["caBundle"]),
-            review: Value::Null,
-        },
+        call: WebhookCall::to(&hook["clientConfig"]),
     }
 }
 

@@ -13,7 +13,9 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::conversion;
 use crate::error::ApiError;
+use crate::kind::Kind;
 use crate::object::Object;
 use crate::server::options::WriteOptions;
 use crate::server::write::{Attempt, Outcome};
@@ -38,6 +40,25 @@ pub struct WebhookCall {
     pub review: Value,
 }
 
+impl WebhookCall {
+    /// A call to what a `clientConfig` names, without a review yet.
+    pub(crate) fn to(config: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let service = config["service"].as_object().map(|service| {
+            let port = service.get("port").and_then(Value::as_u64).unwrap_or(443);
+            let field = |key: &str| service.get(key).map(text).unwrap_or_default();
+            (field("namespace"), field("name"), u16::try_from(port).unwrap_or(443))
+        });
+        Self {
+            url: config["url"].as_str().map(str::to_owned),
+            service,
+            path: text(&config["service"]["path"]),
+            ca_bundle: text(&config["caBundle"]),
+            review: Value::Null,
+        }
+    }
+}
+
 /// Carries a call out; an error is a webhook that could not be reached.
 pub type WebhookCaller =
     Arc<dyn Fn(WebhookCall) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
@@ -47,6 +68,8 @@ const TRIES: usize = 5;
 
 enum Step {
     Done(Outcome),
+    /// What is stored is wanted in another version first.
+    Converting(Arc<Kind>, Object),
     Asking(Box<Attempt>, Vec<Hook>),
 }
 
@@ -55,44 +78,76 @@ impl Server {
     /// object changed meanwhile; a client that named a resourceVersion then gets its conflict.
     pub async fn submit(
         &self,
+        kind: &Arc<Kind>,
         options: &WriteOptions,
         now: Timestamp,
         prepare: impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
     ) -> Result<Outcome, ApiError> {
         for _ in 1..TRIES {
-            if let Some(outcome) = self.submit_once(options, now, &prepare).await? {
+            if let Some(outcome) = self.submit_once(kind, options, now, &prepare).await? {
                 return Ok(outcome);
             }
         }
-        let last = self.submit_once(options, now, &prepare).await?;
+        let last = self.submit_once(kind, options, now, &prepare).await?;
         last.ok_or_else(|| {
             ApiError::new(409, "Conflict", "the object kept changing while webhooks were asked")
+        })
+    }
+
+    /// Prepares a write under the lock, and carries it through if nobody has to be asked.
+    fn look(
+        &self,
+        kind: &Arc<Kind>,
+        options: &WriteOptions,
+        now: Timestamp,
+        prepare: &impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
+        ready: Option<(Object, Object)>,
+    ) -> Result<Step, ApiError> {
+        let listens = self.webhook_caller().is_some();
+        self.write(|inner| {
+            inner.bring(ready);
+            let prepared = prepare(inner);
+            if let Some(stored) = inner.wanted() {
+                return Ok(Step::Converting(kind.clone(), stored));
+            }
+            let mut attempt = prepared?;
+            let hooks = if listens {
+                matching::hooks(inner, &Subject::of(&attempt, options))
+            } else {
+                Vec::new()
+            };
+            if hooks.is_empty() && !conversion::before_storage(kind) {
+                inner.settle(&mut attempt, options, now)?;
+                return inner.store(attempt, options).map(Step::Done);
+            }
+            inner.shape(&mut attempt)?;
+            match inner.wanted() {
+                Some(stored) => Ok(Step::Converting(kind.clone(), stored)),
+                None => Ok(Step::Asking(Box::new(attempt), hooks)),
+            }
         })
     }
 
     /// One try; `None` when the object changed while the webhooks were asked.
     async fn submit_once(
         &self,
+        kind: &Arc<Kind>,
         options: &WriteOptions,
         now: Timestamp,
         prepare: &impl Fn(&mut Inner) -> Result<Attempt, ApiError>,
     ) -> Result<Option<Outcome>, ApiError> {
         let caller = self.webhook_caller();
-        let step = self.write(|inner| {
-            let mut attempt = prepare(inner)?;
-            let hooks = match &caller {
-                Some(_) => matching::hooks(inner, &Subject::of(&attempt, options)),
-                None => Vec::new(),
-            };
-            if hooks.is_empty() {
-                inner.settle(&mut attempt, options, now)?;
-                return inner.store(attempt, options).map(Step::Done);
-            }
-            inner.shape(&mut attempt)?;
-            Ok(Step::Asking(Box::new(attempt), hooks))
-        })?;
+        let mut ready = None;
+        let mut step = self.look(kind, options, now, prepare, ready.clone())?;
+        if let Step::Converting(kind, stored) = step {
+            let shown = self.in_version(&kind, vec![stored.clone()]).await?;
+            ready = shown.into_iter().next().map(|shown| (stored, shown));
+            step = self.look(&kind, options, now, prepare, ready.clone())?;
+        }
         let (mut attempt, hooks) = match step {
             Step::Done(outcome) => return Ok(Some(outcome)),
+            // It changed while the webhook was asked.
+            Step::Converting(..) => return Ok(None),
             Step::Asking(attempt, hooks) => (attempt, hooks),
         };
         let Some(caller) = caller else {
@@ -103,13 +158,17 @@ impl Server {
             let patched = ask(&caller, hook, &subject, &mut attempt.warnings).await?;
             attempt.after = patched.unwrap_or(attempt.after);
         }
-        self.write(|inner| inner.settle(&mut attempt, options, now))?;
+        self.write(|inner| {
+            inner.bring(ready);
+            inner.settle(&mut attempt, options, now)
+        })?;
         let subject = Subject::of(&attempt, options);
         let mut warnings = std::mem::take(&mut attempt.warnings);
         for hook in hooks.iter().filter(|hook| !hook.mutating) {
             ask(&caller, hook, &subject, &mut warnings).await?;
         }
         attempt.warnings = warnings;
+        attempt.after = self.in_storage(&attempt.kind, attempt.after).await?;
         match self.write(|inner| inner.store(*attempt, options)) {
             Err(error) if error.reason == "Conflict" => Ok(None),
             other => other.map(Some),

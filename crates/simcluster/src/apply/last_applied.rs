@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::compare::field_set;
+use super::compare::{compare, field_set};
 use super::set::FieldSet;
 use crate::types::Shape;
 
@@ -19,10 +19,12 @@ fn noted(object: &Value) -> Option<&str> {
     crate::object::annotation(object, ANNOTATION)
 }
 
-/// The fields that client-side apply set on an object.
+/// The fields that client-side apply set on an object, and that nobody has set otherwise since.
 pub(super) fn fields(shape: Shape<'_>, live: &Value) -> FieldSet {
     let config = noted(live).and_then(|text| serde_json::from_str::<Value>(text).ok());
-    config.map(|config| field_set(shape, &config)).unwrap_or_default()
+    let unchanged =
+        |config: &Value| field_set(shape, config).difference(&compare(shape, live, config).set);
+    config.as_ref().map(unchanged).unwrap_or_default()
 }
 
 /// Notes what is applied now, where something was noted before.

@@ -252,6 +252,18 @@ fn strip(fields: &mut FieldSet, kind: &Kind, subresource: Option<&str>) {
     fields.children.retain(|_, child| !child.is_empty());
 }
 
+/// Whether an applied configuration fits its kind's schema.
+pub fn fits(kind: &Kind, config: &Value, namespace: &str, name: &str) -> Result<(), ApiError> {
+    typed::check(Shape::of(kind), config).map_err(|why| {
+        let slash = if kind.group.is_empty() { "/" } else { "" };
+        let (version, kind) = (kind.api_version(), &kind.kind);
+        ApiError::internal(format!(
+            "failed to create typed patch object ({namespace}/{name}; {slash}{version}, \
+             Kind={kind}): {why}"
+        ))
+    })
+}
+
 /// The object after an apply of `config`, with its `managedFields`.
 ///
 /// `live` is `None` when the apply creates. Defaults and identity are still to be filled in by the
@@ -268,13 +280,7 @@ pub fn apply(
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
     let shape = Shape::of(kind);
-    typed::check(shape, config).map_err(|why| {
-        let (namespace, name) = (object::namespace(config), object::name(config));
-        let (version, kind) = (kind.api_version(), &kind.kind);
-        ApiError::internal(format!(
-            "failed to create typed patch object ({namespace}/{name}; {version}, Kind={kind}): {why}"
-        ))
-    })?;
+    fits(kind, config, object::namespace(config), object::name(config))?;
     let empty = json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {}});
     let before = live.unwrap_or(&empty);
     let mut owners = live.map(entries::read).unwrap_or_default();

@@ -38,6 +38,7 @@ fn gadget() -> Kind {
         schema,
         columns: Vec::new(),
         storage_version: "v1".to_owned(),
+        conversion: None,
         crd: "gadgets.example.com".to_owned(),
     });
     kind

@@ -13,7 +13,9 @@ pub(super) fn check(shape: Shape<'_>, config: &Value) -> Result<(), String> {
 
 fn walk(shape: Shape<'_>, value: &Value, path: &str) -> Result<(), String> {
     if let Some(expected) = mismatch(shape, value) {
-        return Err(format!("{path}: expected {expected}, got &{{{value}}}"));
+        return Err(format!(
+            "{path}: expected {expected}, got &value.valueUnstructured{{Value:{value}}}"
+        ));
     }
     match value {
         Value::Object(map) => {

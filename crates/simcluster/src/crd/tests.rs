@@ -32,6 +32,7 @@ fn gadgets() -> Kind {
         schema: schema(),
         columns: Vec::new(),
         storage_version: "v1".to_owned(),
+        conversion: None,
         crd: "gadgets.example.com".to_owned(),
     });
     kind

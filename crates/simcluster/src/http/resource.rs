@@ -14,7 +14,7 @@ use crate::authorization::escalate;
 use crate::error::ApiError;
 use crate::eviction;
 use crate::kind::Kind;
-use crate::object::Key;
+use crate::object::{Key, Object};
 use crate::protobuf;
 use crate::server::delete::Deleted;
 use crate::server::options::{DeleteOptions, WriteOptions};
@@ -62,13 +62,21 @@ impl Skin {
             return Err(ApiError::no_such_resource());
         }
         let form = route::negotiate(asked.header(header::ACCEPT), false)?;
+        let warning = deprecated(&kind).map(str::to_owned);
         let call = Call { skin: self, asked, kind, namespace: resource.namespace, form };
-        match (resource.name, resource.subresource) {
+        let response = match (resource.name, resource.subresource) {
             (None, _) => call.collection().await,
             (Some(name), None) => call.object(&name, Part::Main).await,
             (Some(name), Some(sub)) => call.subresource(&name, &sub).await,
-        }
+        };
+        Ok(respond::with_warnings(response?, warning.as_slice()))
     }
+}
+
+/// What every answer about a kind warns of that is on its way out.
+fn deprecated(kind: &Kind) -> Option<&'static str> {
+    (kind.group.is_empty() && kind.plural == "endpoints")
+        .then_some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
 }
 
 impl Call<'_> {
@@ -104,7 +112,8 @@ impl Call<'_> {
                     return self.watch(&query);
                 }
                 let namespace = self.kind.namespaced.then_some(self.namespace.as_deref()).flatten();
-                let page = self.skin.server.lock().list(&self.kind, namespace, &query)?;
+                let mut page = self.skin.server.lock().list(&self.kind, namespace, &query)?;
+                page.items = self.skin.server.in_version(&self.kind, page.items).await?;
                 Ok(respond::list(&self.kind, &page, self.form, self.include(), self.now()))
             }
             Method::POST if !all_namespaces => self.create().await,
@@ -126,7 +135,7 @@ impl Call<'_> {
                     return self.watch(&query);
                 }
                 let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
-                Ok(self.show(200, &object))
+                Ok(self.show(200, &self.served(object).await?))
             }
             Method::PUT => self.update(name, part).await,
             Method::PATCH => self.patch(name, part).await,
@@ -158,13 +167,21 @@ impl Call<'_> {
         }
     }
 
-    fn show(&self, code: u16, object: &crate::object::Object) -> Response {
+    fn show(&self, code: u16, object: &Object) -> Response {
         respond::object(code, &self.kind, object, self.form, self.include(), self.now())
     }
 
-    fn answer(&self, outcome: &Outcome) -> Response {
+    /// An object in the version of the request.
+    async fn served(&self, object: Object) -> Result<Object, ApiError> {
+        let converted = self.skin.server.in_version(&self.kind, vec![object.clone()]).await?;
+        let object = converted.into_iter().next().unwrap_or(object);
+        Ok(convert::served(&self.kind, &object))
+    }
+
+    async fn answer(&self, outcome: Outcome) -> Result<Response, ApiError> {
         let code = if outcome.created { 201 } else { 200 };
-        respond::with_warnings(self.show(code, &outcome.object), &outcome.warnings)
+        let object = self.served(outcome.object).await?;
+        Ok(respond::with_warnings(self.show(code, &object), &outcome.warnings))
     }
 
     /// The body of a create or update: an object of the kind.
@@ -218,14 +235,14 @@ impl Call<'_> {
         let mut outcome = self
             .skin
             .server
-            .submit(&options, now, |inner| {
+            .submit(&self.kind, &options, now, |inner| {
                 let attempt =
                     inner.prepare_create(&self.kind, namespace, object.clone(), &options, now)?;
                 self.may_give(inner, attempt)
             })
             .await?;
         outcome.warnings.splice(0..0, warnings);
-        Ok(self.answer(&outcome))
+        self.answer(outcome).await
     }
 
     async fn update(&self, name: &str, part: Part) -> Result<Response, ApiError> {
@@ -235,14 +252,14 @@ impl Call<'_> {
         let mut outcome = self
             .skin
             .server
-            .submit(&options, self.now(), |inner| {
+            .submit(&self.kind, &options, self.now(), |inner| {
                 let attempt =
                     inner.prepare_update(&self.kind, &key, part, object.clone(), self.now())?;
                 self.may_give(inner, attempt)
             })
             .await?;
         outcome.warnings.splice(0..0, warnings);
-        Ok(self.answer(&outcome))
+        self.answer(outcome).await
     }
 
     fn patch_body(&self, kind: &Kind) -> Result<(PatchType, Value), ApiError> {
@@ -261,20 +278,20 @@ impl Call<'_> {
         let outcome = self
             .skin
             .server
-            .submit(&options, now, |inner| {
+            .submit(&self.kind, &options, now, |inner| {
                 let attempt =
                     inner.prepare_patch(&self.kind, &key, part, type_, &body, &options, now)?;
                 self.may_give(inner, attempt)
             })
             .await?;
-        Ok(self.answer(&outcome))
+        self.answer(outcome).await
     }
 
     async fn scale(&self, name: &str) -> Result<Response, ApiError> {
         let (how, body) = match self.asked.method {
             Method::GET | Method::HEAD => {
                 let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
-                let shown = convert::served(&self.kind, &object);
+                let shown = self.served(object).await?;
                 let scale = scale::of(&self.kind, &shown)?;
                 if self.form == Form::Table {
                     let table = respond::scale_table(scale, self.include(), self.now());
@@ -297,11 +314,11 @@ impl Call<'_> {
         let outcome = self
             .skin
             .server
-            .submit(&options, now, |inner| {
+            .submit(&self.kind, &options, now, |inner| {
                 inner.prepare_scale(&self.kind, &key, how, &body, &options, now)
             })
             .await?;
-        let shown = convert::served(&self.kind, &outcome.object);
+        let shown = self.served(outcome.object).await?;
         Ok(respond::json(200, &scale::of(&self.kind, &shown)?))
     }
 
@@ -366,7 +383,7 @@ impl Call<'_> {
         let deleted =
             self.skin.server.write(|inner| inner.delete(&self.kind, &key, &options, now))?;
         let response = match deleted {
-            Deleted::Object(object) => self.show(200, &object),
+            Deleted::Object(object) => self.show(200, &self.served(object).await?),
             Deleted::Gone(object) => {
                 let mut details = self.kind.details(name);
                 details["uid"] = object["metadata"]["uid"].clone();

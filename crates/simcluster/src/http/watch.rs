@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::respond::{self, Include};
 use super::{Skin, route::Form};
+use crate::conversion;
 use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::object::{Collection, Object};
@@ -45,6 +46,13 @@ struct Watch {
     bookmark_at: Instant,
     ended: bool,
     columns_sent: bool,
+    /// What waits for the webhook that converts it, in order with what comes after it.
+    waiting: Vec<Waiting>,
+}
+
+enum Waiting {
+    Object(EventType, Object),
+    Bookmark { cursor: u64, initial_events_end: bool },
 }
 
 impl Skin {
@@ -79,6 +87,7 @@ impl Skin {
             bookmark_at: next_bookmark(now, deadline),
             ended: false,
             columns_sent: false,
+            waiting: Vec::new(),
         };
         match start {
             Ok(start) => {
@@ -115,6 +124,7 @@ impl Watch {
     /// The next chunk: all events that are there, in one piece.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            self.convert().await;
             if let Some(chunk) = self.flush() {
                 return Some(chunk);
             }
@@ -126,7 +136,7 @@ impl Watch {
             // Registered before the log is read: a change in between is not slept through.
             woken.as_mut().enable();
             self.read_log();
-            if !self.queue.is_empty() || self.ended {
+            if !self.queue.is_empty() || !self.waiting.is_empty() || self.ended {
                 continue;
             }
             let until = self.deadline.min(self.bookmark_at);
@@ -134,6 +144,34 @@ impl Watch {
                 biased;
                 () = &mut woken => {}
                 () = tokio::time::sleep_until(until) => self.tick(),
+            }
+        }
+    }
+
+    /// Has what waits converted, all in one question.
+    async fn convert(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let objects = waiting.iter().filter_map(|one| match one {
+            Waiting::Object(_, object) => Some(object.clone()),
+            Waiting::Bookmark { .. } => None,
+        });
+        let objects: Vec<Object> = objects.collect();
+        if objects.is_empty() && waiting.is_empty() {
+            return;
+        }
+        let mut converted = match self.skin.server.in_version(&self.kind, objects).await {
+            Ok(converted) => converted.into_iter(),
+            Err(error) => return self.push_error(&error),
+        };
+        for one in waiting {
+            match one {
+                Waiting::Object(type_, object) => {
+                    let object = converted.next().unwrap_or(object);
+                    self.write_object(type_, &object);
+                }
+                Waiting::Bookmark { cursor, initial_events_end } => {
+                    self.write_bookmark(cursor, initial_events_end);
+                }
             }
         }
     }
@@ -180,7 +218,9 @@ impl Watch {
             };
             match shown {
                 Shown::Logged(logged)
-                    if self.form == Form::Json && convert::as_stored(&self.kind) =>
+                    if self.form == Form::Json
+                        && convert::as_stored(&self.kind)
+                        && conversion::webhook(&self.kind).is_none() =>
                 {
                     self.push(type_.as_str(), &logged.encoded());
                 }
@@ -207,6 +247,14 @@ impl Watch {
     }
 
     fn push_object(&mut self, type_: EventType, object: &Object) {
+        if conversion::webhook(&self.kind).is_some() {
+            self.waiting.push(Waiting::Object(type_, object.clone()));
+        } else {
+            self.write_object(type_, object);
+        }
+    }
+
+    fn write_object(&mut self, type_: EventType, object: &Object) {
         let shown = convert::served(&self.kind, object);
         match self.form {
             Form::Partial => self.push_value(type_.as_str(), &respond::partial(&shown)),
@@ -226,7 +274,16 @@ impl Watch {
     }
 
     fn push_bookmark(&mut self, initial_events_end: bool) {
-        let mut metadata = json!({"resourceVersion": self.cursor.to_string()});
+        let cursor = self.cursor;
+        if self.waiting.is_empty() {
+            self.write_bookmark(cursor, initial_events_end);
+        } else {
+            self.waiting.push(Waiting::Bookmark { cursor, initial_events_end });
+        }
+    }
+
+    fn write_bookmark(&mut self, cursor: u64, initial_events_end: bool) {
+        let mut metadata = json!({"resourceVersion": cursor.to_string()});
         if initial_events_end {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }

@@ -15,6 +15,7 @@ fn kinds() -> Vec<Arc<Kind>> {
         schema: json!({"type": "object", "properties": {"spec": {"type": "object"}}}),
         columns: Vec::new(),
         storage_version: "v1".to_owned(),
+        conversion: None,
         crd: "gadgets.example.com".to_owned(),
     });
     registry.add(gadget);

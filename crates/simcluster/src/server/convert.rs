@@ -17,7 +17,8 @@ pub fn as_stored(kind: &Kind) -> bool {
 
 /// A stored object in the version of `kind`.
 pub fn served(kind: &Kind, stored: &Object) -> Object {
-    if as_stored(kind) {
+    let in_it = kind.custom.is_some() && stored["apiVersion"] == kind.api_version();
+    if in_it || (kind.custom.is_none() && as_stored(kind)) {
         return stored.clone();
     }
     let mut out = (**stored).clone();

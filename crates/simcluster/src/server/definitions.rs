@@ -1,5 +1,7 @@
 //! Kinds that come and go with their CustomResourceDefinitions.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::Inner;
@@ -41,6 +43,8 @@ fn kinds(crd: &Value) -> Vec<Kind> {
         .find(|version| version["storage"] == true)
         .map(|version| text(&version["name"]))
         .unwrap_or_default();
+    let conversion = (spec["conversion"]["strategy"] == "Webhook")
+        .then(|| Arc::new(spec["conversion"]["webhook"].clone()));
     let kind = text(&names["kind"]);
     let or = |value: &Value, default: String| {
         value.as_str().filter(|text| !text.is_empty()).map_or(default, str::to_owned)
@@ -73,6 +77,7 @@ fn kinds(crd: &Value) -> Vec<Kind> {
                         .cloned()
                         .unwrap_or_default(),
                     storage_version: storage_version.clone(),
+                    conversion: conversion.clone(),
                     crd: object::name(crd).to_owned(),
                 }),
             }

@@ -28,6 +28,7 @@ use tokio::sync::Notify;
 
 use crate::admission::WebhookCaller;
 use crate::behaviour::{Change, Write};
+use crate::conversion::Converted;
 use crate::error::ApiError;
 use crate::kind::{Kind, Registry};
 use crate::object::Collection;
@@ -44,6 +45,8 @@ pub struct Inner {
     pub registry: Registry,
     /// Source of UIDs and name suffixes.
     pub rng: fastrand::Rng,
+    /// What stands between the two looks of a write through a version that is not the stored one.
+    pub(crate) converted: Converted,
     /// Woken when a collection changes; one each, so that a watch of Pods sleeps through Leases.
     wakers: BTreeMap<Collection, Arc<Notify>>,
 }
@@ -75,6 +78,7 @@ impl Server {
                 store: Store::new(window),
                 registry: Registry::built_in(),
                 rng: fastrand::Rng::with_seed(seed),
+                converted: Converted::default(),
                 wakers: BTreeMap::new(),
             }),
             changed: Arc::new(Notify::new()),

@@ -122,7 +122,7 @@ impl Inner {
             )]));
         }
         let before = self.get(kind, key)?;
-        let current = super::convert::served(kind, &before);
+        let current = self.served(kind, &before);
         let mut after = patched(kind, type_, &current, body)?;
         let shown = (type_ == PatchType::Strategic).then_some(body);
         let warnings = decode::read_patched(kind, &mut after, shown, options)?;
@@ -176,7 +176,9 @@ impl Inner {
         }
         let sent = body.clone();
         decode::check_applied(kind, &body, key)?;
-        let warnings = decode::read(kind, &mut body, options)?;
+        let warnings = decode::read(kind, &mut body, options).map_err(|error| {
+            crate::apply::fits(kind, &sent, &key.namespace, &key.name).err().unwrap_or(error)
+        })?;
         if kind.custom.is_none() {
             // Decoding drops what is empty; who applies an empty map owns it all the same.
             body = sent;
@@ -209,7 +211,7 @@ impl Inner {
             attempt.warnings = warnings;
             return Ok(attempt);
         };
-        let shown = super::convert::served(kind, &before);
+        let shown = self.served(kind, &before);
         let mut merged = crate::apply::apply(kind, Some(&shown), &body, &writer, options.force)?;
         without_empty(kind, &mut merged)?;
         let mut attempt = self.prepare_update(kind, key, part, merged, now)?;

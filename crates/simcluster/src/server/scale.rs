@@ -87,7 +87,8 @@ impl Inner {
         _now: Timestamp,
     ) -> Result<Attempt, ApiError> {
         let before = self.get(kind, key)?;
-        let current = of(kind, &before)?;
+        let shown = self.served(kind, &before);
+        let current = of(kind, &shown)?;
         let scale = match how {
             None => body.clone(),
             Some(type_) => patched(&kind_of_scale(), type_, &current, body)?,
@@ -113,7 +114,7 @@ impl Inner {
                 vec![Cause::new("FieldValueInvalid", message, "spec.replicas")],
             ));
         }
-        let mut after = (*super::convert::served(kind, &before)).clone();
+        let mut after = (*shown).clone();
         let path = pointer(&paths(kind)?.spec_replicas);
         let (parent, leaf) = path.rsplit_once('/').unwrap_or(("", "replicas"));
         if let Some(parent) = after.pointer_mut(parent).filter(|parent| parent.is_object()) {

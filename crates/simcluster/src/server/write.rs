@@ -34,13 +34,6 @@ pub struct Attempt {
     pub tracked: bool,
 }
 
-impl Attempt {
-    /// The stored object in the version of the request.
-    fn shown_before(&self) -> Option<Object> {
-        self.before.as_ref().map(|before| convert::served(&self.kind, before))
-    }
-}
-
 /// What a request led to.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -216,10 +209,15 @@ impl Inner {
         })
     }
 
+    /// The stored object in the version of the request.
+    fn shown_before(&mut self, attempt: &Attempt) -> Option<Object> {
+        attempt.before.as_ref().map(|before| self.served(&attempt.kind, before))
+    }
+
     /// The kind's own rules: which part may change, what a new object's status is, defaults.
     pub fn shape(&mut self, attempt: &mut Attempt) -> Result<(), ApiError> {
         let kind = attempt.kind.clone();
-        if let Some(before) = attempt.shown_before() {
+        if let Some(before) = self.shown_before(attempt) {
             only_part(&kind, attempt.part, &before, &mut attempt.after);
             meta::kept(&before, &mut attempt.after);
         }
@@ -234,7 +232,7 @@ impl Inner {
         options: &WriteOptions,
         now: Timestamp,
     ) -> Result<(), ApiError> {
-        let before = attempt.shown_before();
+        let before = self.shown_before(attempt);
         let forgets = before.as_ref().is_some_and(|before| {
             object::is_terminating(before) && !object::is_terminating(&attempt.after)
         });
@@ -247,7 +245,8 @@ impl Inner {
                 let counted = kind.counts_generations() && attempt.part != Part::Binding;
                 let noted = attempt.part == Part::Main
                     && builtin::counts_annotations(&kind)
-                    && before["metadata"].get("annotations") != after["metadata"].get("annotations");
+                    && before["metadata"].get("annotations")
+                        != after["metadata"].get("annotations");
                 if counted && (noted || meta::spec_changed(&kind, before, after)) {
                     after["metadata"]["generation"] = json!(object::generation(before) + 1);
                 }

@@ -19,9 +19,19 @@ pub(super) fn cells(node: &Value, now: Timestamp) -> Vec<Value> {
         json!(address(node, "InternalIP")),
         json!(address(node, "ExternalIP")),
         text("osImage", "<unknown>"),
-        text("kernelVersion", "<unknown>"),
+        json!(kernel(info)),
         text("containerRuntimeVersion", "<unknown>"),
     ]
+}
+
+/// The kernel, and what it runs on.
+fn kernel(info: &Value) -> String {
+    let text = |field: &str| info[field].as_str().unwrap_or_default();
+    match (text("kernelVersion"), text("architecture")) {
+        ("", _) => "<unknown>".to_owned(),
+        (kernel, "") => kernel.to_owned(),
+        (kernel, architecture) => format!("{kernel} ({architecture})"),
+    }
 }
 
 fn state(node: &Value) -> String {

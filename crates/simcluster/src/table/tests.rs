@@ -136,6 +136,7 @@ fn custom_columns_follow_their_paths_and_types() {
         schema: Value::Null,
         columns: columns_of.as_array().cloned().unwrap_or_default(),
         storage_version: "v1".to_owned(),
+        conversion: None,
         crd: "gadgets.example.com".to_owned(),
     });
     let object = json!({"metadata": {"name": "a", "labels": {"example.com/team": "t"},
