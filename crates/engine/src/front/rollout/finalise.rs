@@ -1,0 +1,83 @@
+//! The end of a release: the workload is given back.
+//!
+//! The BatchRelease lets it go, then it goes itself, and the mark is the last that goes: until then the
+//! webhook holds what a user changes.
+
+use super::status::Finalising;
+use super::world::{Policy, ReleasePhase};
+use super::{Action, Turn, change, progress};
+
+/// Why it is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// All steps are done.
+    Succeeded,
+    /// It runs the stable revision again.
+    RolledBack,
+    /// `disabled: true`.
+    Disabled,
+    /// The Rollout goes.
+    Deleted,
+}
+
+/// Gives the workload back, one write at a time; whether that is done. It is read off what is there, not
+/// off the status.
+pub(super) fn give_back(turn: &mut Turn<'_>, why: Why) -> bool {
+    let policy = if why == Why::Deleted { Policy::Immediate } else { Policy::WaitResume };
+    let freeze = why == Why::Deleted && turn.world.settings.freeze_on_deletion;
+    if let Some(release) = turn.release() {
+        let done = release.phase == Some(ReleasePhase::Completed) || turn.workload().is_none();
+        if done || release.deleting {
+            at(turn, Finalising::ReleaseWorkloadControl);
+            progress::delete(turn, release.deleting);
+            return false;
+        }
+        if at(turn, Finalising::ResumeWorkload) {
+            warn(turn, why, freeze);
+        }
+        if release.plan.partition.is_some() {
+            turn.act(Action::Promote(policy));
+        } else {
+            turn.wait("the BatchRelease is to let the workload go".to_owned());
+        }
+        return false;
+    }
+    let end = matches!(why, Why::Succeeded | Why::RolledBack);
+    if let Some(workload) = turn.workload().filter(|workload| workload.marked)
+        // A mark that another change has set already is not this release's.
+        && !(end && change::changed(turn, workload))
+    {
+        if at(turn, Finalising::ReleaseWorkloadControl) && turn.world.status.canary.is_none() {
+            warn(turn, why, freeze);
+        }
+        turn.act(Action::Release { freeze });
+        return false;
+    }
+    at(turn, Finalising::End);
+    true
+}
+
+/// Whether this is new.
+fn at(turn: &mut Turn<'_>, step: Finalising) -> bool {
+    let Some(canary) = &mut turn.status.canary else { return false };
+    let new = canary.finalising != Some(step);
+    canary.finalising = Some(step);
+    new
+}
+
+/// Who ends a release half-way has the workload's own controller go on with it.
+fn warn(turn: &mut Turn<'_>, why: Why, freeze: bool) {
+    let Some(workload) = turn.workload().filter(|workload| workload.old > 0) else { return };
+    let (old, replicas, name) = (workload.old, workload.replicas, &turn.world.rollout.workload);
+    let text = match why {
+        Why::Succeeded | Why::RolledBack => return,
+        _ if freeze => format!(
+            "{old} of {replicas} Pods of {name} run the old revision and stay there: it is left paused"
+        ),
+        Why::Disabled | Why::Deleted => format!(
+            "{old} of {replicas} Pods of {name} run the old revision: its own controller updates them from \
+             here on, without steps"
+        ),
+    };
+    turn.tell("WorkloadReleased", true, text);
+}

@@ -1,0 +1,90 @@
+//! The BatchRelease that a release stands on: what is asked of it, and what it says.
+
+use super::status::StepState;
+use super::world::{BatchRelease, ReleasePhase, ReleasePlan, Workload};
+use super::{Action, Flow, Turn, progress};
+
+/// What the current step asks for.
+fn wanted(turn: &Turn<'_>, workload: &Workload) -> Option<ReleasePlan> {
+    let rollout = &turn.world.rollout;
+    let canary = turn.status.canary.as_ref()?;
+    Some(ReleasePlan {
+        batches: turn.steps().iter().map(|step| step.replicas).collect(),
+        partition: Some(canary.current_step.saturating_sub(1)),
+        rollout_id: canary.observed_rollout_id.clone(),
+        failure_threshold: rollout.failure_threshold,
+        policy: None,
+        rollback_in_batch: rollout.rollback_in_batch
+            && workload.rolls_back_in_batches
+            && workload.in_rollback,
+        paused: false,
+    })
+}
+
+/// Has the BatchRelease be as the current step asks; `None` where it is.
+pub(super) fn keep(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
+    let wanted = wanted(turn, workload)?;
+    let Some(release) = turn.release() else { return Some(turn.act(Action::Create(wanted))) };
+    // One that lets the workload go cannot be held back any more.
+    let over = matches!(release.phase, Some(ReleasePhase::Finalizing | ReleasePhase::Completed));
+    if release.deleting || over {
+        return Some(progress::delete(turn, release.deleting));
+    }
+    (!release.as_written || release.plan != wanted).then(|| turn.act(Action::Update(wanted)))
+}
+
+/// Has the current step be reached; `None` where it is, and its Pods are ready.
+pub(super) fn reach(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
+    if let Some(flow) = keep(turn, workload) {
+        return Some(flow);
+    }
+    let release = turn.release()?;
+    let step = turn.status.canary.as_ref()?.current_step;
+    let seen = release.plan_seen && release.observed_generation >= release.generation;
+    let there = release.batch_state == "Ready" && release.current_batch + 1 >= step;
+    if seen && there {
+        return None;
+    }
+    let (updated, ready, count) = (release.updated, release.updated_ready, turn.step_count());
+    let text =
+        format!("step {step}/{count}: {updated} Pods are updated, {ready} of them are ready");
+    Some(turn.wait(text))
+}
+
+/// Has the batch that is under way stop where it is.
+pub(super) fn pause(turn: &mut Turn<'_>) -> Flow {
+    match turn.release() {
+        Some(release) if !release.plan.paused && !release.deleting => {
+            turn.act(Action::Update(ReleasePlan { paused: true, ..release.plan.clone() }))
+        }
+        _ => Flow::Rest,
+    }
+}
+
+/// Takes over what the BatchRelease says.
+pub(super) fn read(turn: &mut Turn<'_>, workload: &Workload) {
+    let Some(release) = turn.release() else { return };
+    let Some(canary) = &mut turn.status.canary else { return };
+    canary.canary_replicas = release.updated;
+    canary.canary_ready_replicas = release.updated_ready;
+    canary.message = message(release);
+    // Before the first batch no Pod has the label.
+    let begun = canary.state != StepState::BeforeStepUpgrade || canary.current_step > 1;
+    let known = !workload.pod_template_hash.is_empty();
+    if begun && known && canary.canary_revision == workload.update_revision {
+        canary.pod_template_hash.clone_from(&workload.pod_template_hash);
+    }
+}
+
+fn message(release: &BatchRelease) -> String {
+    let BatchRelease { batch_state, observed_rollout_id, current_batch, message, .. } = release;
+    let step = current_batch + 1;
+    let mut text = format!(
+        "BatchRelease is at state {batch_state}, rollout-id {observed_rollout_id}, step {step}"
+    );
+    if !message.is_empty() {
+        text.push_str(", ");
+        text.push_str(message);
+    }
+    text
+}

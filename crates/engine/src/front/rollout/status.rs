@@ -1,0 +1,241 @@
+//! The status of a Rollout, as a value.
+//!
+//! The names are the interface: `kubectl kruise rollout`, Argo CD and scripts read them, and write two of
+//! them: an approval is `currentStepState`, a jump is `nextStepIndex`.
+
+use jiff::Timestamp;
+
+/// What is remembered of a Rollout between two looks, and told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The generation that was read.
+    pub observed_generation: i64,
+    /// Where the Rollout is; `None` at birth.
+    pub phase: Option<Phase>,
+    /// Why, for people.
+    pub message: String,
+    /// In the order in which they last changed.
+    pub conditions: Vec<Condition>,
+    /// The release; `None` before the workload was seen.
+    pub canary: Option<Canary>,
+}
+
+/// `status.canaryStatus`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Canary {
+    /// Generation of the workload whose revision is released.
+    pub observed_workload_generation: i64,
+    /// Id of the release.
+    pub observed_rollout_id: String,
+    /// Hash of the plan that is followed.
+    pub rollout_hash: String,
+    /// The revision to go back to.
+    pub stable_revision: String,
+    /// The revision that is released.
+    pub canary_revision: String,
+    /// Value of the label that tells its Pods; empty until some may be there.
+    pub pod_template_hash: String,
+    /// Pods of the new revision.
+    pub canary_replicas: u32,
+    /// Those of them that are ready.
+    pub canary_ready_replicas: u32,
+    /// The step that is under way, from 1.
+    pub current_step: u32,
+    /// The step that comes next, -1 for none; any other number is a jump, or nonsense.
+    pub next_step: i64,
+    /// Where the step is.
+    pub state: StepState,
+    /// What is being given back; `None` before the end.
+    pub finalising: Option<Finalising>,
+    /// What the BatchRelease says.
+    pub message: String,
+    /// When the state last changed: pauses count from it.
+    pub last_update: Option<Timestamp>,
+}
+
+macro_rules! names {
+    ($(#[$doc:meta])* $type:ident { $($(#[$name_doc:meta])* $name:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $type { $($(#[$name_doc])* $name,)+ }
+
+        impl $type {
+            /// All of them, in order.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// As it stands in a status.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)+ }
+            }
+
+            /// The one of this name.
+            pub fn of(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|it| it.name() == name)
+            }
+        }
+    };
+}
+
+names!(
+    /// `status.phase`.
+    Phase {
+        /// The workload is not there, or not looked at yet.
+        Initial = "Initial",
+        /// Nothing is released.
+        Healthy = "Healthy",
+        /// A release is under way.
+        Progressing = "Progressing",
+        /// Deleted; the workload is given back.
+        Terminating = "Terminating",
+        /// Disabled; the workload is given back.
+        Disabling = "Disabling",
+        /// Disabled; nothing is held.
+        Disabled = "Disabled",
+    }
+);
+
+names!(
+    /// `currentStepState`. What is no state is read as the first: a step may begin again at any time.
+    #[derive(Default)]
+    StepState {
+        /// Before anything of the step.
+        #[default]
+        BeforeStepUpgrade = "BeforeStepUpgrade",
+        /// Pods are updated.
+        StepUpgrade = "StepUpgrade",
+        /// Passed through: traffic is not routed.
+        StepTrafficRouting = "StepTrafficRouting",
+        /// Passed through: there are no metrics.
+        StepMetricsAnalysis = "StepMetricsAnalysis",
+        /// Done, and waiting.
+        StepPaused = "StepPaused",
+        /// Approved, by a user or by the clock.
+        StepReady = "StepReady",
+        /// All steps are done.
+        Completed = "Completed",
+    }
+);
+
+names!(
+    /// `finalisingStep`.
+    Finalising {
+        /// Of traffic; never reached here, but read.
+        RestoreStableService = "RestoreStableService",
+        /// Of traffic.
+        RouteTrafficToStable = "FinalisingStepRouteTrafficToStable",
+        /// Of traffic.
+        RouteTrafficToNew = "FinalisingStepRouteTrafficToNew",
+        /// Of traffic.
+        RemoveCanaryService = "RemoveCanaryService",
+        /// The BatchRelease lets the workload go.
+        ResumeWorkload = "ResumeWorkload",
+        /// The BatchRelease goes, and then the mark.
+        ReleaseWorkloadControl = "ReleaseWorkloadControl",
+        /// Of blue-green.
+        WaitEndless = "WaitEndless",
+        /// All is given back.
+        End = "END",
+    }
+);
+
+names!(
+    /// `type` of a condition.
+    ConditionKind {
+        /// A release is under way; its reason says how far.
+        Progressing = "Progressing",
+        /// The last release came to its end.
+        Succeeded = "Succeeded",
+        /// The Rollout is deleted.
+        Terminating = "Terminating",
+        /// A step makes no progress.
+        Stuck = "Stuck",
+        /// Something has to be mended before anything can go on.
+        Blocked = "Blocked",
+    }
+);
+
+names!(
+    /// `reason` of a condition.
+    Reason {
+        /// A release begins.
+        Initializing = "Initializing",
+        /// Steps are gone through.
+        InRolling = "InRolling",
+        /// `paused: true`.
+        Paused = "Paused",
+        /// All steps are done, the workload is given back.
+        Finalising = "Finalising",
+        /// Rolled back, the workload is given back.
+        Cancelling = "Cancelling",
+        /// It has come to its end.
+        Completed = "Completed",
+        /// Deletion is under way.
+        InTerminating = "InTerminating",
+        /// Ended by `disabled: true`.
+        Disabled = "Disabled",
+        /// Something is waited for, and not for long.
+        Waiting = "Waiting",
+        /// Something has been waited for too long.
+        ProgressDeadlineExceeded = "ProgressDeadlineExceeded",
+        /// The Rollout asks for what is not served.
+        NotServed = "NotServed",
+        /// The plan cannot be followed.
+        InvalidPlan = "InvalidPlan",
+        /// Another Rollout is there for the workload.
+        WorkloadTaken = "WorkloadTaken",
+        /// The workload is of a kind that cannot be released.
+        UnsupportedWorkload = "UnsupportedWorkload",
+        /// A BatchRelease of this name belongs to somebody else.
+        ReleaseTaken = "ReleaseTaken",
+        /// None: of a condition that has no reason.
+        None = "",
+    }
+);
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// `type`.
+    pub kind: ConditionKind,
+    /// `status`.
+    pub holds: bool,
+    /// `reason`.
+    pub reason: Reason,
+    /// `message`.
+    pub message: String,
+    /// `lastUpdateTime`: when anything of it changed.
+    pub updated: Timestamp,
+    /// `lastTransitionTime`: when `status` changed.
+    pub since: Timestamp,
+}
+
+impl Status {
+    /// The condition of this kind.
+    pub fn condition(&self, kind: ConditionKind) -> Option<&Condition> {
+        self.conditions.iter().find(|condition| condition.kind == kind)
+    }
+
+    /// Says a condition; where nothing of it is new, it stays as it is, else it moves to the end.
+    pub(super) fn say(
+        &mut self,
+        kind: ConditionKind,
+        holds: bool,
+        reason: Reason,
+        message: impl Into<String>,
+        now: Timestamp,
+    ) {
+        let message = message.into();
+        let before = self.condition(kind);
+        if before.is_some_and(|c| (c.holds, c.reason, &c.message) == (holds, reason, &message)) {
+            return;
+        }
+        let since = before.filter(|c| c.holds == holds).map_or(now, |c| c.since);
+        self.unsay(kind);
+        self.conditions.push(Condition { kind, holds, reason, message, updated: now, since });
+    }
+
+    /// Takes a condition away.
+    pub(super) fn unsay(&mut self, kind: ConditionKind) {
+        self.conditions.retain(|condition| condition.kind != kind);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a user has to mend first: nothing is half-run, and it is said.
+
+use engine::front::rollout::{ConditionKind, Phase, Reason, Status, World};
+
+use crate::fixture::{changed, check, healthy, on_release, set, told, waiting};
+
+#[track_caller]
+fn blocked(mut world: World, reason: Reason, words: &str) {
+    let stands = world.status.phase;
+    let decision = engine::front::rollout::decide(&world, crate::fixture::now());
+    assert_eq!((decision.status.phase, decision.action), (stands, None));
+    assert!(decision.status.message.contains(words), "{}", decision.status.message);
+    let said = decision.status.condition(ConditionKind::Blocked).expect("it is said");
+    assert_eq!((said.holds, said.reason), (true, reason));
+    assert_eq!(decision.told.len(), 1);
+    assert!(decision.told[0].warning);
+    // Once.
+    world.status = decision.status;
+    let again = engine::front::rollout::decide(&world, crate::fixture::now());
+    assert_eq!((again.status, again.told), (world.status, Vec::new()));
+}
+
+#[test]
+fn what_is_not_served_is_refused_whole() {
+    for mut world in [healthy(), changed(), waiting(1)] {
+        world.rollout.not_served = Some("traffic routing is not served".to_owned());
+        blocked(world, Reason::NotServed, "traffic routing");
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_be_followed_says_why() {
+    let mut world = healthy();
+    world.rollout.steps = Err("step 2 has no replicas".to_owned());
+    blocked(world, Reason::InvalidPlan, "step 2 has no replicas");
+}
+
+#[test]
+fn a_kind_that_cannot_be_released_says_so() {
+    let mut world = healthy();
+    set(&mut world, |it| it.unsupported = Some("kind Job cannot be released".to_owned()));
+    blocked(world, Reason::UnsupportedWorkload, "kind Job");
+}
+
+#[test]
+fn a_second_rollout_of_a_workload_waits_for_the_first() {
+    let mut world = healthy();
+    world.rollout.rival = Some("shop/older".to_owned());
+    blocked(world, Reason::WorkloadTaken, "Rollout shop/older is there for Deployment shop/web");
+}
+
+#[test]
+fn a_batch_release_of_somebody_else_is_left_alone() {
+    let mut world = waiting(1);
+    on_release(&mut world, |release| release.ours = false);
+    blocked(world, Reason::ReleaseTaken, "BatchRelease shop/web is not this Rollout's");
+    // Nor does a deleted Rollout take it along.
+    let mut world = waiting(1);
+    on_release(&mut world, |release| release.ours = false);
+    world.rollout.deleted = true;
+    check(&world, "Terminating InRolling 1>2 StepPaused ReleaseWorkloadControl: release");
+}
+
+#[test]
+fn a_rollout_that_is_born_blocked_stands_at_its_beginning_and_can_go() {
+    let mut world = healthy();
+    world.status = Status::default();
+    world.rollout.not_served = Some("canary style is not served".to_owned());
+    let decision = check(&world, "Initial: -");
+    assert_eq!(told(&decision), ["NotServed"]);
+    world.status = decision.status;
+    world.rollout.deleted = true;
+    check(&world, "Terminating: forget");
+}
+
+#[test]
+fn mended_it_goes_on_and_says_no_more_of_it() {
+    let mut world = waiting(1);
+    world.rollout.not_served = Some("traffic routing is not served".to_owned());
+    let decision = engine::front::rollout::decide(&world, crate::fixture::now());
+    world.rollout.not_served = None;
+    world.status = decision.status;
+    let decision = check(&world, "Progressing InRolling 1>2 StepPaused: -");
+    assert!(decision.status.message.starts_with("Rollout is in step(1/3)"));
+    assert_eq!(decision.status.condition(ConditionKind::Blocked), None);
+    let mut world = healthy();
+    world.rollout.rival = Some("shop/older".to_owned());
+    let decision = engine::front::rollout::decide(&world, crate::fixture::now());
+    world.rollout.rival = None;
+    world.status = decision.status;
+    let decision = check(&world, "Healthy 3>-1 Completed: -");
+    assert_eq!(decision.status.message, "rollout is healthy");
+    assert_eq!(decision.status.phase, Some(Phase::Healthy));
+}

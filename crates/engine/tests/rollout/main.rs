@@ -1,0 +1,11 @@
+//! The front of `Rollout`: tables of single looks, walks over a small cluster, and what the original did.
+
+mod fixture;
+
+mod phases;
+mod steps;
+mod users;
+mod changes;
+mod ending;
+mod blocked;
+mod stuck;

@@ -1,0 +1,83 @@
+//! What ought to come by itself and does not is said after a while.
+
+use engine::front::rollout::{
+    ConditionKind, Decision, Reason, ReleasePhase, StepState, World, decide,
+};
+use jiff::SignedDuration;
+
+use crate::fixture::{now, on_release, told, upgrading, waiting};
+
+/// Looks at it this many seconds from now.
+fn after(world: &mut World, seconds: i64) -> Decision {
+    let decision = decide(world, now() + SignedDuration::from_secs(seconds));
+    world.status = decision.status.clone();
+    decision
+}
+
+#[test]
+fn a_step_without_progress_is_stuck_after_the_deadline_and_told_once() {
+    let mut world = upgrading(1);
+    let decision = after(&mut world, 0);
+    assert_eq!(decision.wake, Some(now() + SignedDuration::from_secs(600)));
+    let said = decision.status.condition(ConditionKind::Stuck).unwrap();
+    assert_eq!((said.holds, said.reason), (false, Reason::Waiting));
+    assert_eq!(said.message, "step 1/3: 1 Pods are updated, 0 of them are ready");
+    assert_eq!(told(&after(&mut world, 599)), Vec::<&str>::new());
+    let decision = after(&mut world, 600);
+    let said = decision.status.condition(ConditionKind::Stuck).unwrap();
+    assert_eq!((said.holds, said.reason), (true, Reason::ProgressDeadlineExceeded));
+    assert_eq!(told(&decision), ["Stuck"]);
+    assert!(decision.told[0].warning);
+    let text = "no progress for 10 minutes: step 1/3: 1 Pods are updated, 0 of them are ready";
+    assert_eq!(decision.told[0].text, text);
+    let before = world.status.clone();
+    assert_eq!(told(&after(&mut world, 900)), Vec::<&str>::new());
+    assert_eq!(world.status, before);
+}
+
+#[test]
+fn progress_begins_the_time_again() {
+    let mut world = upgrading(2);
+    after(&mut world, 0);
+    on_release(&mut world, |release| release.updated_ready = 2);
+    after(&mut world, 500);
+    on_release(&mut world, |release| release.batch_state = "Upgrading".to_owned());
+    assert_eq!(told(&after(&mut world, 1099)), Vec::<&str>::new());
+    assert_eq!(told(&after(&mut world, 1100)), ["Stuck"]);
+    on_release(&mut world, |release| release.updated_ready = 1);
+    after(&mut world, 1200);
+    assert!(!world.status.condition(ConditionKind::Stuck).unwrap().holds);
+}
+
+#[test]
+fn a_step_that_waits_for_a_user_is_not_stuck() {
+    let mut world = upgrading(1);
+    after(&mut world, 0);
+    after(&mut world, 700);
+    on_release(&mut world, |release| {
+        (release.batch_state, release.updated_ready) = ("Ready".to_owned(), 1);
+    });
+    after(&mut world, 800);
+    assert_eq!(world.status.condition(ConditionKind::Stuck), None);
+    let mut world = waiting(1);
+    assert_eq!(after(&mut world, 5000).status.condition(ConditionKind::Stuck), None);
+    let mut world = upgrading(1);
+    world.rollout.paused = true;
+    on_release(&mut world, |release| release.plan.paused = true);
+    assert_eq!(after(&mut world, 5000).status.condition(ConditionKind::Stuck), None);
+}
+
+#[test]
+fn the_end_of_a_release_can_be_stuck_too() {
+    let mut world = waiting(3);
+    crate::fixture::canary(&mut world, |it| it.state = StepState::Completed);
+    world.status.conditions = vec![crate::fixture::condition(Reason::Finalising, "")];
+    on_release(&mut world, |release| {
+        (release.plan.partition, release.phase) = (None, Some(ReleasePhase::Finalizing));
+    });
+    after(&mut world, 0);
+    assert_eq!(told(&after(&mut world, 600)), ["Stuck"]);
+    on_release(&mut world, |release| release.deleting = true);
+    after(&mut world, 700);
+    assert_eq!(told(&after(&mut world, 1300)), ["Stuck"]);
+}
