@@ -15,6 +15,7 @@ use serde_json::Value;
 use self::view::View;
 use super::convert::{Version, convert};
 use super::crds::schema_of;
+use super::names::CONVERSION;
 use super::rollout::WorkloadRef;
 use crate::finding::{Finding, Severity};
 use crate::structural;
@@ -102,7 +103,6 @@ fn alone(object: &Value, context: &Context<'_>) -> Vec<Finding> {
     match (object["kind"].as_str(), version(object)) {
         (Some("Rollout"), Some(version)) => {
             rollout::check(&View { root: object, version }, context, &mut findings);
-            stored(object, version, context, &mut findings);
         }
         (Some("BatchRelease"), Some(version)) => {
             release::check(object, version, context.rules, &mut findings);
@@ -110,21 +110,23 @@ fn alone(object: &Value, context: &Context<'_>) -> Vec<Finding> {
         // A RolloutHistory is written by us alone.
         _ => {}
     }
+    stored(object, context, &mut findings);
     findings
 }
 
 /// An older object may have a record of what its version cannot say: what comes of it counts.
-fn stored(object: &Value, version: Version, context: &Context<'_>, out: &mut Vec<Finding>) {
-    let has_record = object.pointer("/metadata/annotations/sluice.dev~1conversion").is_some();
-    if version == Version::V1beta1 || !has_record {
+fn stored(object: &Value, context: &Context<'_>, out: &mut Vec<Finding>) {
+    let has_record = object
+        .get("metadata")
+        .and_then(|metadata| metadata.get("annotations"))
+        .is_some_and(|all| all.get(CONVERSION).is_some());
+    if !has_record || version(object) != Some(Version::V1alpha1) {
         return;
     }
     let Ok(made) = convert(object, Version::V1beta1) else { return };
-    let mut findings = schema_of(&made).map(|s| structural::check(&made, s)).unwrap_or_default();
-    rollout::check(&View { root: &made, version: Version::V1beta1 }, context, &mut findings);
-    for finding in findings {
-        if finding.severity == Severity::Error && !out.iter().any(|o| o.message == finding.message)
-        {
+    for finding in alone(&made, context) {
+        let is_said = out.iter().any(|known| known.message == finding.message);
+        if finding.severity == Severity::Error && !is_said {
             out.push(finding);
         }
     }

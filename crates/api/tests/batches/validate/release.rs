@@ -78,3 +78,13 @@ fn a_batch_release_stays_with_its_workload() {
         }
     }
 }
+
+#[test]
+fn what_a_record_would_put_into_a_stored_release_counts() {
+    let record = json!([{"at": "/spec/releasePlan/batchPartition", "was": 0, "is": -1}]);
+    let older = convert(&release(), Version::V1alpha1).unwrap();
+    let at = "/metadata/annotations/sluice.dev~1conversion";
+    let forged = with(older.clone(), at, json!(record.to_string()));
+    refuse(&forged, "spec.releasePlan.batchPartition", "is negative");
+    accept(&older);
+}
