@@ -1,8 +1,9 @@
 //! Worlds in a line, and what comes out of them in a line.
 
 use engine::front::rollout::{
-    Action, BatchRelease, Canary, Condition, ConditionKind, Decision, Pause, Phase, Policy, Reason,
-    ReleasePhase, ReleasePlan, Rollout, Settings, Status, Step, StepState, Workload, World, decide,
+    Action, BatchRelease, BatchState, Canary, Condition, ConditionKind, Decision, Pause, Phase,
+    Policy, Reason, ReleasePhase, ReleasePlan, Rollout, Settings, Status, Step, StepState,
+    Workload, World, decide,
 };
 use engine::quantity::IntOrPercent::{self, Percent};
 use engine::world::Uid;
@@ -165,7 +166,7 @@ pub(crate) fn waiting(step: u32) -> World {
 pub(crate) fn upgrading(step: u32) -> World {
     let mut world = rolling(step, StepState::StepUpgrade);
     let release = world.release.as_mut().expect("there");
-    release.batch_state = "Verifying".to_owned();
+    release.batch_state = Some(BatchState::Verifying);
     release.updated_ready = 0;
     world
 }
@@ -190,7 +191,7 @@ pub(crate) fn release(step: u32, moved: u32) -> BatchRelease {
         as_written: true,
         plan_seen: true,
         phase: Some(ReleasePhase::Progressing),
-        batch_state: "Ready".to_owned(),
+        batch_state: Some(BatchState::Ready),
         current_batch: step - 1,
         updated: moved,
         updated_ready: moved,

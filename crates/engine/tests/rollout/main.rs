@@ -1,6 +1,7 @@
 //! The front of `Rollout`: tables of single looks, walks over a small cluster, and what the original did.
 
 mod fixture;
+mod recording;
 
 mod phases;
 mod steps;
@@ -9,3 +10,4 @@ mod changes;
 mod ending;
 mod blocked;
 mod stuck;
+mod replay;

@@ -1,6 +1,6 @@
 //! The steps: update, wait, go on.
 
-use engine::front::rollout::{ConditionKind, Pause, Reason, StepState, World};
+use engine::front::rollout::{BatchState, ConditionKind, Pause, Reason, StepState, World};
 use engine::quantity::IntOrPercent::{self, Int, Percent};
 use jiff::SignedDuration;
 
@@ -53,7 +53,7 @@ fn a_step_waits_until_its_batch_is_ready() {
     };
     stale(|release| release.plan_seen = false);
     stale(|release| release.generation = 2);
-    stale(|release| release.batch_state = "Upgrading".to_owned());
+    stale(|release| release.batch_state = Some(BatchState::Upgrading));
     let mut world = rolling(2, StepState::StepUpgrade);
     on_release(&mut world, |release| release.current_batch = 0);
     check(&world, "Progressing InRolling 2>3 StepUpgrade: -");

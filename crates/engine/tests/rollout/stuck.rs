@@ -1,7 +1,7 @@
 //! What ought to come by itself and does not is said after a while.
 
 use engine::front::rollout::{
-    ConditionKind, Decision, Reason, ReleasePhase, StepState, World, decide,
+    BatchState, ConditionKind, Decision, Reason, ReleasePhase, StepState, World, decide,
 };
 use jiff::SignedDuration;
 
@@ -41,7 +41,7 @@ fn progress_begins_the_time_again() {
     after(&mut world, 0);
     on_release(&mut world, |release| release.updated_ready = 2);
     after(&mut world, 500);
-    on_release(&mut world, |release| release.batch_state = "Upgrading".to_owned());
+    on_release(&mut world, |release| release.batch_state = Some(BatchState::Upgrading));
     assert_eq!(told(&after(&mut world, 1099)), Vec::<&str>::new());
     assert_eq!(told(&after(&mut world, 1100)), ["Stuck"]);
     on_release(&mut world, |release| release.updated_ready = 1);
@@ -55,7 +55,7 @@ fn a_step_that_waits_for_a_user_is_not_stuck() {
     after(&mut world, 0);
     after(&mut world, 700);
     on_release(&mut world, |release| {
-        (release.batch_state, release.updated_ready) = ("Ready".to_owned(), 1);
+        (release.batch_state, release.updated_ready) = (Some(BatchState::Ready), 1);
     });
     after(&mut world, 800);
     assert_eq!(world.status.condition(ConditionKind::Stuck), None);

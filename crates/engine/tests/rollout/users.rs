@@ -1,6 +1,6 @@
 //! What a user writes into the status, and `paused`.
 
-use engine::front::rollout::{ConditionKind, Reason, StepState};
+use engine::front::rollout::{BatchState, ConditionKind, Reason, StepState};
 
 use crate::fixture::{
     canary, check, condition, healthy, now, on_release, rolling, told, upgrading, waiting,
@@ -14,7 +14,7 @@ fn an_approval_before_the_pods_are_ready_skips_the_pause_and_not_the_pods() {
     let message = "Rollout is in step(1/3), and goes on when its Pods are ready";
     assert_eq!(decision.status.message, message);
     on_release(&mut world, |release| {
-        (release.batch_state, release.updated_ready) = ("Ready".to_owned(), 1);
+        (release.batch_state, release.updated_ready) = (Some(BatchState::Ready), 1);
     });
     let next = "Progressing InRolling 2>3 StepUpgrade: update 20% 60% 100% to 1 of v2";
     assert_eq!(told(&check(&world, next)), ["Approved"]);

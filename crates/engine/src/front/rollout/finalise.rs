@@ -4,8 +4,8 @@
 //! webhook holds what a user changes.
 
 use super::status::Finalising;
-use super::world::{Policy, ReleasePhase};
-use super::{Action, Turn, change, progress};
+use super::world::Policy;
+use super::{Action, ReleasePhase, Turn, change, progress};
 
 /// Why it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

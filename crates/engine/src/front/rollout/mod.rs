@@ -17,11 +17,11 @@ mod finalise;
 mod stuck;
 mod tell;
 
+pub use crate::front::batch_release::{BatchState, Phase as ReleasePhase};
 pub use decision::{Action, Decision, Notice};
 pub use status::{Canary, Condition, ConditionKind, Finalising, Phase, Reason, Status, StepState};
 pub use world::{
-    BatchRelease, Pause, Policy, ReleasePhase, ReleasePlan, Rollout, Settings, Step, Workload,
-    World,
+    BatchRelease, Pause, Policy, ReleasePlan, Rollout, Settings, Step, Workload, World,
 };
 
 use jiff::Timestamp;

@@ -1,8 +1,8 @@
 //! The BatchRelease that a release stands on: what is asked of it, and what it says.
 
 use super::status::StepState;
-use super::world::{BatchRelease, ReleasePhase, ReleasePlan, Workload};
-use super::{Action, Flow, Turn, progress};
+use super::world::{BatchRelease, ReleasePlan, Workload};
+use super::{Action, BatchState, Flow, ReleasePhase, Turn, progress};
 
 /// What the current step asks for.
 fn wanted(turn: &Turn<'_>, workload: &Workload) -> Option<ReleasePlan> {
@@ -41,7 +41,7 @@ pub(super) fn reach(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
     let release = turn.release()?;
     let step = turn.status.canary.as_ref()?.current_step;
     let seen = release.plan_seen && release.observed_generation >= release.generation;
-    let there = release.batch_state == "Ready" && release.current_batch + 1 >= step;
+    let there = release.batch_state == Some(BatchState::Ready) && release.current_batch + 1 >= step;
     if seen && there {
         return None;
     }
@@ -78,7 +78,8 @@ pub(super) fn read(turn: &mut Turn<'_>, workload: &Workload) {
 
 fn message(release: &BatchRelease) -> String {
     let BatchRelease { batch_state, observed_rollout_id, current_batch, message, .. } = release;
-    let step = current_batch + 1;
+    let (step, batch_state) = (current_batch + 1, batch_state.map(BatchState::name));
+    let batch_state = batch_state.unwrap_or_default();
     let mut text = format!(
         "BatchRelease is at state {batch_state}, rollout-id {observed_rollout_id}, step {step}"
     );

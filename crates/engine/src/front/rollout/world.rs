@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 
+use crate::front::batch_release::{BatchState, Phase as ReleasePhase};
 use crate::quantity::IntOrPercent;
 use crate::world::Uid;
 
@@ -150,8 +151,8 @@ pub struct BatchRelease {
     pub plan_seen: bool,
     /// `status.phase`.
     pub phase: Option<ReleasePhase>,
-    /// `status.canaryStatus.batchState`, as it stands there; empty before the first batch.
-    pub batch_state: String,
+    /// `status.canaryStatus.batchState`; `None` before the first batch.
+    pub batch_state: Option<BatchState>,
     /// `status.canaryStatus.currentBatch`, from 0.
     pub current_batch: u32,
     /// `status.canaryStatus.updatedReplicas`.
@@ -191,19 +192,6 @@ pub enum Policy {
     WaitResume,
     /// The Rollout goes: the gate `KeepWorkloadPausedOnRolloutDeletion` freezes the workload.
     Immediate,
-}
-
-/// `status.phase` of a BatchRelease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReleasePhase {
-    /// Takes the workload over.
-    Preparing,
-    /// Works on batches.
-    Progressing,
-    /// Lets the workload go.
-    Finalizing,
-    /// Has let it go.
-    Completed,
 }
 
 /// The operator's settings.
