@@ -1,11 +1,13 @@
 //! The embedded cluster measured against a real control plane: what it answers to the same requests.
 //!
 //! Recorded (`tests/recorded.rs`): exchanges that a real server had once. Live (`tests/live.rs`):
-//! sequences, written by hand and drawn from seeds, on both at once. The differences that both allow
-//! are in [`normal`] and, with a reason each, in [`allowed`].
+//! sequences, written by hand and drawn from seeds, on both at once. Sessions (`tests/kubectl.rs`):
+//! what a stock `kubectl` prints on either. The differences that the first two allow are in
+//! [`normal`] and, with a reason each, in [`allowed`]; those of the sessions in [`kubectl`].
 
 pub mod allowed;
 pub mod grammar;
+pub mod kubectl;
 pub mod normal;
 pub mod plane;
 pub mod run;

@@ -35,6 +35,13 @@ impl Plane {
         if ready { Ok(Self { child, folder }) } else { Err(format!("{binary:?} isn't ready")) }
     }
 
+    /// The kubeconfig of a user with all rights.
+    pub fn kubeconfig(&self) -> serde_json::Value {
+        let config = Kubeconfig::read_from(self.folder.path().join("run/kubeconfig"))
+            .expect("a kubeconfig of our own making");
+        serde_json::to_value(config).expect("a kubeconfig is a value")
+    }
+
     /// A client with all rights.
     pub async fn client(&self) -> Client {
         let path = self.folder.path().join("run/kubeconfig");
