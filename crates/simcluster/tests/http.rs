@@ -283,6 +283,30 @@ async fn what_is_denied_is_refused_and_a_review_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn cbor_is_refused_so_that_a_client_falls_back() {
+    use axum::body::Body;
+    use http::Request;
+    use tower::ServiceExt;
+
+    let router = cluster(100).router();
+    let check = async |method: &str, header: &str, media: &str, expect: u16| {
+        let request = Request::builder()
+            .method(method)
+            .uri(if method == "PATCH" { format!("{MAPS}/m") } else { MAPS.to_owned() })
+            .header(header, media)
+            .body(Body::from("\u{a0}"))
+            .expect("a request");
+        let response = router.clone().oneshot(request).await.expect("the router never fails");
+        assert_eq!(response.status().as_u16(), expect, "{method} {header}: {media}");
+    };
+    check("GET", "accept", "application/cbor", 406).await;
+    check("GET", "accept", "application/cbor,application/json;q=0.9", 200).await;
+    check("GET", "accept", "application/cbor-seq", 406).await;
+    check("POST", "content-type", "application/cbor", 415).await;
+    check("PATCH", "content-type", "application/apply-patch+cbor", 415).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lease_is_only_replaced_by_who_names_its_version() {
     let router = cluster(100).router();
     let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";

@@ -41,16 +41,17 @@ impl Skin {
                     None => missing(),
                 }
             }
-            Target::OpenApi(path) => self.openapi(path).unwrap_or_else(missing),
+            Target::OpenApi(path) => self.openapi(path, accept).unwrap_or_else(missing),
             Target::Unknown | Target::Resource(_) => missing(),
         })
     }
 
-    /// `/openapi/v3` and its documents; of v2 one that says nothing.
-    fn openapi(&self, path: &str) -> Option<Response> {
+    /// `/openapi/v3` and its documents; of v2 one document, which says nothing in protobuf.
+    fn openapi(&self, path: &str, accept: &str) -> Option<Response> {
         let kinds: Vec<_> = self.server.lock().registry.iter().cloned().collect();
         if path == "v2" {
-            return Some(openapi_v2());
+            let json = !accept.contains("protobuf");
+            return Some(if json { respond::json(200, &openapi::v2(&kinds)) } else { openapi_v2() });
         }
         let mut parts = path.split('/');
         if parts.next() != Some("v3") {

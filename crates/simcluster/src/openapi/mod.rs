@@ -66,6 +66,48 @@ pub fn document(kinds: &[Arc<Kind>], group: &str, version: &str) -> Option<Value
     }))
 }
 
+/// The body of `/openapi/v2` in JSON: the schemas of all kinds. Its paths are those of v3 alone.
+pub fn v2(kinds: &[Arc<Kind>]) -> Value {
+    let mut definitions = BTreeMap::new();
+    for kind in kinds {
+        match &kind.custom {
+            Some(custom) => custom::add(kind, &custom.schema, &mut definitions),
+            None => published::add_kind(kind, &mut definitions),
+        }
+    }
+    for definition in definitions.values_mut() {
+        to_v2(definition);
+    }
+    json!({
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": "v1.36.3"},
+        "paths": {},
+        "definitions": definitions,
+    })
+}
+
+/// A schema as version 2 writes it: references lead elsewhere, and stand alone.
+fn to_v2(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::Array(all)) = map.remove("allOf")
+                && let [Value::Object(only)] = all.as_slice()
+            {
+                map.extend(only.clone());
+            }
+            // Neither is known to version 2.
+            map.remove("nullable");
+            map.remove("oneOf");
+            if let Some(Value::String(reference)) = map.get_mut("$ref") {
+                *reference = reference.replace("#/components/schemas/", "#/definitions/");
+            }
+            map.values_mut().for_each(to_v2);
+        }
+        Value::Array(list) => list.iter_mut().for_each(to_v2),
+        _ => {}
+    }
+}
+
 fn versions(kinds: &[Arc<Kind>]) -> Vec<(&str, &str)> {
     let mut out: Vec<(&str, &str)> =
         kinds.iter().map(|kind| (kind.group.as_str(), kind.version.as_str())).collect();

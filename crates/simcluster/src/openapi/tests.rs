@@ -86,6 +86,15 @@ fn lists_say_how_they_merge() {
 }
 
 #[test]
+fn version_2_has_the_same_schemas() {
+    let document = v2(&kinds());
+    let set = &document["definitions"]["io.k8s.api.apps.v1.StatefulSet"]["properties"]["spec"];
+    assert_eq!(set["$ref"], "#/definitions/io.k8s.api.apps.v1.StatefulSetSpec");
+    assert!(document["definitions"]["com.example.v1.Gadget"].is_object());
+    assert!(!document.to_string().contains("#/components/"));
+}
+
+#[test]
 fn the_document_of_v2_is_whole_protobuf() {
     /// Fields of a message that has none but strings and messages, as number and bytes.
     fn fields(mut rest: &[u8]) -> Vec<(u8, &[u8])> {
