@@ -120,9 +120,9 @@ pub(crate) fn keep(words: &[OsString]) -> anyhow::Result<ExitCode> {
         closed.store(true, Ordering::Relaxed);
     });
     let mut asked = None;
-    let status = loop {
-        if let Some(status) = child.try_wait().context("the command of a guard")? {
-            break status;
+    let code = loop {
+        if let Some(code) = family::ended(&mut child)? {
+            break code;
         }
         match asked {
             None if alone.load(Ordering::Relaxed) => {
@@ -135,16 +135,7 @@ pub(crate) fn keep(words: &[OsString]) -> anyhow::Result<ExitCode> {
         stage::rest(LOOK);
     };
     family::sweep(child.id());
-    Ok(ExitCode::from(code(status)))
-}
-
-/// The exit code, or 128 and the signal, as a shell has it.
-fn code(status: ExitStatus) -> u8 {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    }
-    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    Ok(ExitCode::from(code))
 }
 
 /// What the system knows of processes that came of one.
@@ -152,14 +143,29 @@ fn code(status: ExitStatus) -> u8 {
 mod family {
     use super::{GRACE, LOOK};
     use crate::stage;
+    use anyhow::Context;
     use rustix::process::{
         Pid, Signal, WaitOptions, kill_process, kill_process_group, set_child_subreaper, wait,
     };
+    use std::process::Child;
 
     /// From now on, who loses its parent and came of this process is this process's child.
     pub(super) fn adopt() {
         // Without it, grandchildren in groups of their own are on their own, as elsewhere.
         let _ = set_child_subreaper(Some(rustix::process::getpid()));
+    }
+
+    /// The command's exit code, or 128 and its signal, as a shell has it, once it has ended. Those
+    /// that were adopted are let go as they end, as `init` would: somebody may wait for that.
+    pub(super) fn ended(child: &mut Child) -> anyhow::Result<Option<u8>> {
+        while let Some((process, status)) = wait(WaitOptions::NOHANG).context("a family's end")? {
+            if u32::try_from(process.as_raw_nonzero().get()) == Ok(child.id()) {
+                let signal = status.terminating_signal().map(|signal| 128 + signal);
+                let code = status.exit_status().or(signal).unwrap_or(1);
+                return Ok(Some(u8::try_from(code).unwrap_or(1)));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn ask(group: u32) {
@@ -220,7 +226,15 @@ mod family {
 /// Elsewhere the group of the command is all that is known.
 #[cfg(not(target_os = "linux"))]
 mod family {
+    use std::process::Child;
+
     pub(super) fn adopt() {}
+
+    pub(super) fn ended(child: &mut Child) -> anyhow::Result<Option<u8>> {
+        let Some(status) = child.try_wait()? else { return Ok(None) };
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(Some(code.unwrap_or(1)))
+    }
 
     pub(super) fn ask(group: u32) {
         signal("-TERM", group);

@@ -69,6 +69,17 @@ fn what_is_left_of_a_family_that_has_ended_goes() {
 }
 
 #[test]
+fn an_orphan_that_has_ended_is_let_go() {
+    // Nobody else waits for it: as a zombie it would be taken for alive, and this would never end.
+    let orphan = "orphan=$(sh -c 'sleep 0.1 > /dev/null & echo $!')";
+    let gone = "while kill -0 $orphan 2> /dev/null; do sleep 0.1; done";
+    let mut guard = guard(&format!("{orphan}; {gone}; exit 5"));
+    let lifeline = guard.stdin.take();
+    assert_eq!(guard.wait().expect("it ends").code(), Some(5));
+    drop(lifeline);
+}
+
+#[test]
 fn output_and_exit_code_are_those_of_the_command() {
     fn check(script: &str, code: i32, out: &str, errors: &str) {
         let mut guard = guard(script);
