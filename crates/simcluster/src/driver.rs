@@ -86,7 +86,7 @@ impl Driver {
             .with(Claims, 10..=50)
             .with(StatefulSets, 10..=40)
             .with(Deployments::default(), 10..=40)
-            .with(ReplicaSets::default(), 10..=40)
+            .with(ReplicaSets::default(), 2..=10)
             .with(DaemonSets::default(), 10..=40)
             .with(Budgets, 10..=40)
             .with(Nodes, 10..=50)

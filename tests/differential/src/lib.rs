@@ -16,3 +16,5 @@ pub mod sequences;
 pub mod shrink;
 pub mod side;
 pub mod step;
+#[allow(clippy::needless_pass_by_value, reason = "acts are written with `json!` in place")]
+pub mod workloads;

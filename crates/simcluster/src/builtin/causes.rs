@@ -41,6 +41,11 @@ impl Causes {
 
     /// A value outside a short list.
     pub fn not_supported(&mut self, field: impl Into<String>, value: &Value, known: &[&str]) {
+        self.not_supported_text(field, &value.to_string(), known);
+    }
+
+    /// The same for a value that is no JSON of ours.
+    pub fn not_supported_text(&mut self, field: impl Into<String>, value: &str, known: &[&str]) {
         let known: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
         let detail = format!("supported values: {}", known.join(", "));
         self.push("FieldValueNotSupported", &format!("Unsupported value: {value}"), field, &detail);

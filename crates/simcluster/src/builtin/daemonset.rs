@@ -26,9 +26,10 @@ pub(super) fn default(object: &mut Value) {
         set(&mut spec["updateStrategy"]["rollingUpdate"], "maxSurge", 0);
     }
     set(spec, "revisionHistoryLimit", 10);
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
-    }
+    // One that is missing is an empty one, with all defaults.
+    set(spec, "template", Map::new());
+    set(&mut spec["template"], "spec", Map::new());
+    default_template(&mut spec["template"]);
 }
 
 /// Counts the templates: 1 for a new object, one more for each that is another.
@@ -74,6 +75,9 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
                 _ => {}
             }
         }
-        _ => out.not_supported("spec.updateStrategy", strategy, &["RollingUpdate", "OnDelete"]),
+        _ => {
+            let known = &["RollingUpdate", "OnDelete"];
+            out.not_supported_text("spec.updateStrategy", &rolling::quoted(strategy), known);
+        }
     }
 }

@@ -22,9 +22,10 @@ pub(super) fn default(object: &mut Value) {
     }
     set(spec, "revisionHistoryLimit", 10);
     set(spec, "progressDeadlineSeconds", 600);
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
-    }
+    // One that is missing is an empty one, with all defaults.
+    set(spec, "template", Map::new());
+    set(&mut spec["template"], "spec", Map::new());
+    default_template(&mut spec["template"]);
 }
 
 /// What is wrong with the spec.
@@ -66,6 +67,9 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
             }
             rolling::at_most_all(&path("maxUnavailable"), unavailable, out);
         }
-        _ => out.not_supported("spec.strategy", strategy, &["Recreate", "RollingUpdate"]),
+        _ => {
+            let known = &["Recreate", "RollingUpdate"];
+            out.not_supported_text("spec.strategy", &rolling::quoted(strategy), known);
+        }
     }
 }

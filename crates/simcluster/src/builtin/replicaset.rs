@@ -1,6 +1,6 @@
 //! ReplicaSets.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::causes::Causes;
 use super::pod::default_template;
@@ -11,9 +11,9 @@ use super::template;
 pub(super) fn default(object: &mut Value) {
     let spec = &mut object["spec"];
     set(spec, "replicas", 1);
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
-    }
+    set(spec, "template", Map::new());
+    set(&mut spec["template"], "spec", Map::new());
+    default_template(&mut spec["template"]);
 }
 
 /// What is wrong with the spec.

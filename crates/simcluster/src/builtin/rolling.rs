@@ -42,3 +42,20 @@ fn percent(text: &str) -> Option<i64> {
     let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     plain.then(|| digits.parse().unwrap_or(i64::MAX))
 }
+
+/// A strategy as the server quotes it: its own struct, in the order of its fields.
+pub(super) fn quoted(strategy: &Value) -> String {
+    let part = &strategy["rollingUpdate"];
+    let amount = |field: &str| match &part[field] {
+        Value::Null => Value::from(0),
+        other => other.clone(),
+    };
+    let rolling = if part.is_object() {
+        let (unavailable, surge) = (amount("maxUnavailable"), amount("maxSurge"));
+        format!("{{\"MaxUnavailable\":{unavailable},\"MaxSurge\":{surge}}}")
+    } else {
+        "null".to_owned()
+    };
+    let type_ = Value::from(strategy["type"].as_str().unwrap_or_default());
+    format!("{{\"Type\":{type_},\"RollingUpdate\":{rolling}}}")
+}

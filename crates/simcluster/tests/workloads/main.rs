@@ -1,4 +1,5 @@
 //! Deployments, ReplicaSets and DaemonSets on a whole cluster, with scheduler and kubelets.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail where they stand")]
 
 mod daemonsets;
 mod deployments;

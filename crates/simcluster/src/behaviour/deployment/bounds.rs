@@ -60,7 +60,13 @@ mod tests {
 
     use super::*;
 
-    fn check(replicas: i64, surge: Value, unavailable: Value, expect: (i64, i64)) {
+    fn check(
+        replicas: i64,
+        surge: impl Into<Value>,
+        unavailable: impl Into<Value>,
+        expect: (i64, i64),
+    ) {
+        let (surge, unavailable) = (surge.into(), unavailable.into());
         let bounds = Bounds::of(&json!({"spec": {"replicas": replicas, "strategy": {
             "type": "RollingUpdate",
             "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable},
@@ -70,22 +76,22 @@ mod tests {
 
     #[test]
     fn surge_is_rounded_up_and_unavailability_down() {
-        check(10, json!("25%"), json!("25%"), (3, 2));
-        check(1, json!("25%"), json!("25%"), (1, 0));
-        check(3, json!(2), json!(1), (2, 1));
-        check(4, json!("50%"), json!("50%"), (2, 2));
+        check(10, "25%", "25%", (3, 2));
+        check(1, "25%", "25%", (1, 0));
+        check(3, 2, 1, (2, 1));
+        check(4, "50%", "50%", (2, 2));
     }
 
     #[test]
     fn with_no_room_at_all_one_may_be_unavailable() {
-        check(2, json!("0%"), json!("1%"), (0, 1));
-        check(2, json!(0), json!(0), (0, 1));
+        check(2, "0%", "1%", (0, 1));
+        check(2, 0, 0, (0, 1));
     }
 
     #[test]
     fn no_more_can_be_unavailable_than_there_are() {
-        check(2, json!(0), json!(5), (0, 2));
-        check(0, json!("25%"), json!("25%"), (0, 0));
+        check(2, 0, 5, (0, 2));
+        check(0, "25%", "25%", (0, 0));
     }
 
     #[test]

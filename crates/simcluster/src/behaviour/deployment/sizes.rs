@@ -238,39 +238,39 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_scale(bounds: Bounds, new: Option<Size>, old: &[Size], expect: &[(&str, i64)]) {
+    fn check_scale(bounds: Bounds, new: Option<&Size>, old: &[Size], expect: &[(&str, i64)]) {
         let expect: Vec<_> = expect.iter().map(|(name, to)| ((*name).to_owned(), *to)).collect();
-        assert_eq!(told(scale(bounds, new.as_ref(), old, 0)), expect);
+        assert_eq!(told(scale(bounds, new, old, 0)), expect);
     }
 
     #[test]
     fn a_single_active_one_takes_the_whole_number() {
         let one = size("new", 3, 3, (3, 4));
-        check_scale(bounds(5, 2, 1), Some(one.clone()), &[size("a", 0, 0, (3, 4))], &[("new", 5)]);
-        check_scale(bounds(3, 1, 0), Some(one), &[], &[]);
+        check_scale(bounds(5, 2, 1), Some(&one), &[size("a", 0, 0, (3, 4))], &[("new", 5)]);
+        check_scale(bounds(3, 1, 0), Some(&one), &[], &[]);
         check_scale(bounds(3, 1, 0), None, &[size("a", 0, 0, (0, 0))], &[("a", 3)]);
     }
 
     #[test]
     fn in_the_midst_of_a_rollout_each_gets_its_share() {
         // 10 with surge 3: 8 old and 5 new; then 15 are wanted.
-        let (new, old) = (size("new", 5, 5, (10, 13)), size("a", 8, 8, (10, 13)));
+        let (new, old) = (size("new", 5, 5, (10, 13)), [size("a", 8, 8, (10, 13))]);
         let b = bounds(15, 3, 2);
-        check_scale(b, Some(new.clone()), &[old.clone()], &[("a", 11), ("new", 7)]);
-        check_scale(bounds(5, 3, 2), Some(new.clone()), &[old.clone()], &[("a", 5), ("new", 3)]);
-        check_scale(bounds(0, 3, 2), Some(new), &[old], &[("a", 0), ("new", 0)]);
+        check_scale(b, Some(&new), &old, &[("a", 11), ("new", 7)]);
+        check_scale(bounds(5, 3, 2), Some(&new), &old, &[("a", 5), ("new", 3)]);
+        check_scale(bounds(0, 3, 2), Some(&new), &old, &[("a", 0), ("new", 0)]);
     }
 
     #[test]
     fn a_saturated_new_one_ends_the_old_ones() {
-        let (new, old) = (size("new", 3, 3, (3, 4)), size("a", 1, 1, (3, 4)));
-        check_scale(bounds(3, 1, 0), Some(new), &[old], &[("a", 0)]);
+        let (new, old) = (size("new", 3, 3, (3, 4)), [size("a", 1, 1, (3, 4))]);
+        check_scale(bounds(3, 1, 0), Some(&new), &old, &[("a", 0)]);
     }
 
     #[test]
     fn under_recreate_two_active_ones_are_left_alone() {
         let b = Bounds { replicas: 9, surge: 0, unavailable: 0, rolling: false };
-        let (new, old) = (size("new", 2, 2, (3, 4)), size("a", 1, 1, (3, 4)));
-        check_scale(b, Some(new), &[old], &[]);
+        let (new, old) = (size("new", 2, 2, (3, 4)), [size("a", 1, 1, (3, 4))]);
+        check_scale(b, Some(&new), &old, &[]);
     }
 }
