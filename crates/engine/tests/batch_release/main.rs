@@ -1,6 +1,8 @@
 //! The promises of a `BatchRelease`, as tables of single looks and as walks over a small cluster.
 
 mod fixture;
+mod model;
+mod judge;
 
 mod begin;
 mod statefulset;
@@ -13,3 +15,4 @@ mod scaling;
 mod rollback;
 mod finish;
 mod degraded;
+mod walk;

@@ -1,11 +1,11 @@
 //! Times: how far apart evictions are, when a batch is called stuck, when the next look is due.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::decision::Action;
 use super::standing::{Course, Remark, Standing};
 use super::status::{BatchState, Phase, Status};
-use super::world::{Target, World};
+use super::world::{Release, Target, World};
 use crate::budget;
 use crate::decision::Action as Motion;
 use crate::mover;
@@ -18,12 +18,16 @@ pub(super) fn gate(
     now: Timestamp,
 ) -> Option<Timestamp> {
     let action = standing.action.as_ref()?;
-    let until = match budget::busy(&world.outcome, now) {
-        Some((until, hold)) => {
-            standing.remark = Remark::from(hold);
-            Some(until)
-        }
-        None => unseen(world, now).or_else(|| spaced(world, status, action, now)),
+    let until = if let Some((until, hold)) = budget::busy(&world.outcome, now) {
+        standing.remark = Remark::from(hold);
+        Some(until)
+    } else if let Some(refused) = world.outcome.apply_refused.as_ref().filter(|_| writes(action)) {
+        let Release { kind, workload_name, .. } = &world.release;
+        let message = format!("{kind} {workload_name} cannot be written: {}", refused.message);
+        standing.remark = Remark::degraded("CannotWriteWorkload", message);
+        after(world.outcome.acted_at, world.settings.slow, now)
+    } else {
+        unseen(world, now).or_else(|| spaced(world, status, action, now))
     };
     if until.is_some() {
         standing.action = None;
@@ -31,19 +35,26 @@ pub(super) fn gate(
     until
 }
 
+/// Whether it is a write that may have been refused for what it says; evictions are refused Pod by Pod.
+fn writes(action: &Action) -> bool {
+    !matches!(action, Action::Move(Motion::Evict { .. } | Motion::Delete { .. }))
+}
+
+/// So long after something, if that is still to come.
+fn after(at: Option<Timestamp>, pause: SignedDuration, now: Timestamp) -> Option<Timestamp> {
+    at?.checked_add(pause).ok().filter(|at| *at > now)
+}
+
 /// What was written is not in the caches: what it would be decided on is of before. After a while it must
 /// be, or the cluster was set back to an earlier state.
 fn unseen(world: &World, now: Timestamp) -> Option<Timestamp> {
-    let acted = world.outcome.acted_at.filter(|_| world.unseen)?;
-    let until = acted.checked_add(world.settings.slow).ok()?;
-    (until > now).then_some(until)
+    after(world.outcome.acted_at.filter(|_| world.unseen), world.settings.slow, now)
 }
 
 /// Pods go no faster than one group in each interval; other writes need no pace.
 fn spaced(world: &World, status: &Status, action: &Action, now: Timestamp) -> Option<Timestamp> {
     let Action::Move(Motion::Evict { .. } | Motion::Delete { .. }) = action else { return None };
-    let next = status.last_eviction?.checked_add(world.settings.interval).ok()?;
-    (next > now).then_some(next)
+    after(status.last_eviction, world.settings.interval, now)
 }
 
 /// Whether the release waits for something that it may wait for too long.

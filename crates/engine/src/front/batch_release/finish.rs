@@ -55,6 +55,13 @@ fn first(
     restore: Original,
     now: Timestamp,
 ) -> Option<Standing> {
+    if body.workload.observed_generation < body.workload.generation {
+        let message = format!(
+            "waiting for the controller of {} {} to see generation {}",
+            world.release.kind, world.release.workload_name, body.workload.generation
+        );
+        return Some(Standing::new(Remark::on("WaitingForController", message)));
+    }
     let motion = Motion::new(world, status, body, body.workload.replicas, now);
     if restore != Original::Strategy(Strategy::OnDelete) {
         return motion.broken().map(|(remark, action)| Standing::act(remark, action));

@@ -20,12 +20,14 @@ mod advance;
 mod finish;
 mod clock;
 mod describe;
+mod tell;
 
 use jiff::Timestamp;
 
 use crate::front::report::pods;
 pub use decision::{Action, Decision, Held, Label, Mark, Original};
 pub use status::{BatchState, Condition, ConditionKind, Phase, Status};
+pub use tell::{Notice, news};
 pub use world::{Body, Control, Deployment, Machinery, Marks, Release, Rolling, Target, World};
 
 use advance::advance;

@@ -1,0 +1,169 @@
+//! The promises, asked of every single decision.
+
+use engine::decision::Action as Motion;
+use engine::front::batch_release::{
+    Action, Body, Decision, Machinery, Phase, Target, World, decide,
+};
+use engine::mover::replica_sets::Write;
+use engine::world::{Strategy, Uid};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::fixture::line;
+
+/// Panics where a decision breaks a promise, by what it could see.
+pub(crate) fn judge(world: &World, decision: &Decision, now: Timestamp) {
+    stillness(world, decision, now);
+    let (Target::Found(body), Some(action)) = (&world.target, &decision.action) else { return };
+    let told = line(decision);
+    if let Action::Move(motion) = action {
+        for victim in motion.victims() {
+            assert!(decision.status.evicting.contains(&victim.uid), "{told}: unannounced");
+        }
+    }
+    let disturbed = disturbed(world, body, action);
+    if world.release.paused && decision.status.phase == Some(Phase::Progressing) {
+        assert!(disturbed.is_empty(), "{told} in a pause");
+    }
+    target(world, body, decision, action, &disturbed);
+    budget(world, body, action, &disturbed, &told);
+}
+
+fn stillness(world: &World, decision: &Decision, now: Timestamp) {
+    let told = line(decision);
+    if let Some(wake) = decision.wake {
+        assert!(wake > now, "{told} wakes in the past");
+        assert!(
+            wake <= now + SignedDuration::from_secs(30),
+            "{told} wakes later than the slow look"
+        );
+    }
+    assert!(!decision.status.message.is_empty(), "{told} without a message");
+    if decision.action.is_some() {
+        assert!(decision.wake.is_some(), "{told} acts and does not look how far it got");
+        return;
+    }
+    let again = World { status: decision.status.clone(), ..world.clone() };
+    let second = decide(&again, now);
+    // Ready has been said, and the next batch begins.
+    let goes_on = decision.status.current_batch < second.status.current_batch
+        || decision.status.phase != world.status.phase
+        || world.status.current_batch < decision.status.current_batch;
+    if !goes_on {
+        assert!(second.action.is_none(), "{told}, then {}", line(&second));
+        assert_eq!(second.status, decision.status, "{told} says more at once");
+    }
+}
+
+/// The old Pods that an action takes away, or leaves to the workload's own controller.
+fn disturbed(world: &World, body: &Body, action: &Action) -> Vec<Uid> {
+    let open = |strategy: Strategy, ordinal: u32| match strategy {
+        Strategy::OnDelete => false,
+        Strategy::RollingUpdate { partition } => ordinal >= partition,
+    };
+    let after = match action {
+        Action::Move(Motion::Open { partition }) => {
+            Strategy::RollingUpdate { partition: *partition }
+        }
+        Action::Move(Motion::SetStrategy { strategy }) => *strategy,
+        Action::Move(motion) => {
+            return motion.victims().iter().map(|victim| victim.uid.clone()).collect();
+        }
+        _ => return Vec::new(),
+    };
+    let old = world.pods.iter().filter(|pod| {
+        pod.deletion.is_none()
+            && pod.revision != body.workload.update_revision
+            && open(after, pod.ordinal)
+            && !open(body.workload.strategy, pod.ordinal)
+    });
+    old.map(|pod| pod.uid.clone()).collect()
+}
+
+/// What the batch that is allowed comes to.
+fn allowed(world: &World, body: &Body) -> u32 {
+    let replicas = body.workload.replicas;
+    let batch = world.release.batch_partition.map_or(0, |batch| batch as usize);
+    let step = world.release.batches[batch.min(world.release.batches.len() - 1)];
+    match body.machinery {
+        Machinery::Deployment(_) => step.of_deployment(replicas),
+        _ => step.of(replicas),
+    }
+}
+
+fn target(world: &World, body: &Body, decision: &Decision, action: &Action, disturbed: &[Uid]) {
+    let told = line(decision);
+    if decision.status.phase != Some(Phase::Progressing) {
+        return;
+    }
+    let most = allowed(world, body);
+    if let Action::Size(write) = action {
+        let new = match (&body.machinery, write) {
+            (_, Write::Create { size }) => *size,
+            (Machinery::Deployment(it), Write::Size { name, size }) => {
+                let grows =
+                    it.new.as_ref().is_some_and(|new| new.name == *name && new.size < *size);
+                if grows { *size } else { 0 }
+            }
+            _ => 0,
+        };
+        // With no other ReplicaSet there is nothing that could hold the rest.
+        let alone = matches!(&body.machinery, Machinery::Deployment(it) if it.old.is_empty());
+        assert!(new <= most || alone, "{told} sizes the new ReplicaSet to {new} of {most}");
+        return;
+    }
+    let returns_old = |ordinal: u32| match (&body.machinery, body.workload.strategy) {
+        (Machinery::StatefulSet { .. }, Strategy::RollingUpdate { partition }) => {
+            let low = match action {
+                Action::Move(Motion::Open { partition }) => *partition,
+                _ => partition,
+            };
+            ordinal < low && body.workload.current_revision != body.workload.update_revision
+        }
+        _ => false,
+    };
+    let moved = world.pods.iter().filter(|pod| {
+        let goes = disturbed.contains(&pod.uid)
+            || pod.deletion.is_some()
+            || world.outcome.accepted.contains(&pod.uid);
+        let in_range = matches!(body.machinery, Machinery::DaemonSet { .. })
+            || pod.ordinal < body.workload.replicas;
+        let updated = pod.revision == body.workload.update_revision;
+        in_range && if goes { !returns_old(pod.ordinal) } else { updated }
+    });
+    let moved = u32::try_from(moved.count()).unwrap_or(u32::MAX);
+    // Broken Pods below a partition come back as they were.
+    let comes_back = disturbed
+        .iter()
+        .all(|uid| world.pods.iter().any(|pod| pod.uid == *uid && returns_old(pod.ordinal)));
+    assert!(comes_back || moved <= most, "{told} brings it to {moved} of {most}");
+}
+
+fn budget(world: &World, body: &Body, action: &Action, disturbed: &[Uid], told: &str) {
+    let ready = |uid: &Uid| {
+        world
+            .pods
+            .iter()
+            .any(|it| it.uid == *uid && it.ready_since.is_some() && it.deletion.is_none())
+    };
+    let taken = u32::try_from(disturbed.iter().filter(|uid| ready(uid)).count()).unwrap_or(0);
+    if taken == 0 {
+        return;
+    }
+    if let Some(budget) = world.budgets.first() {
+        assert!(taken <= budget.allowed, "{told}: {taken} taken, {} allowed", budget.allowed);
+    } else if !matches!(action, Action::Move(Motion::Open { .. })) {
+        let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
+        assert!(taken <= own.max(1), "{told}: {taken} taken, {own} may be unavailable");
+    }
+    if let Machinery::DaemonSet { .. } = body.machinery {
+        let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
+        let away = world.pods.iter().filter(|pod| {
+            let updated = pod.revision == body.workload.update_revision;
+            pod.deletion.is_some()
+                || world.outcome.accepted.contains(&pod.uid)
+                || (updated && pod.ready_since.is_none())
+        });
+        let away = u32::try_from(away.count()).unwrap_or(0);
+        assert!(away + taken <= own.max(1), "{told}: {away} away, {taken} taken, {own} may be");
+    }
+}
