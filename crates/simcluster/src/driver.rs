@@ -89,7 +89,7 @@ impl Driver {
             .with(ReplicaSets::default(), 2..=10)
             .with(DaemonSets::default(), 10..=40)
             .with(Budgets, 10..=40)
-            .with(Nodes, 10..=50)
+            .with(Nodes::default(), 10..=50)
             .with(Garbage::default(), 20..=80)
             .with(Namespaces, 20..=80)
     }

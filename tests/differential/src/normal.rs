@@ -70,6 +70,10 @@ fn normal(key: &str, value: &mut Value) {
                     other => other.to_owned(),
                 };
             }
+            // Why a Pod fits nowhere is counted over all Nodes, in words of the scheduler's plugins.
+            if map.get("reason").is_some_and(|reason| reason == "Unschedulable") {
+                map.remove("message");
+            }
             // Columns are described in words of our own, or not at all.
             if map.contains_key("priority") && map.contains_key("format") {
                 map.remove("description");

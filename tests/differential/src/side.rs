@@ -79,7 +79,11 @@ impl Side {
         if !content_type.is_empty() {
             request = request.header("content-type", content_type);
         }
-        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let text = match body {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
         let (parts, bytes) = match self {
             Self::Embedded(embedded) => {
                 let request = request.body(Body::from(text)).expect("a step is a request");

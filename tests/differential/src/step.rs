@@ -18,15 +18,17 @@ pub enum Step {
         path: String,
         /// Empty for none.
         content_type: &'static str,
-        /// `null` for none.
+        /// `null` for none; a text is sent as it stands.
         body: Value,
     },
+    /// A request of which only the status is compared: what makes the stage, not the play.
+    Quiet(Box<Step>),
     /// Waits until both are quiet and compares everything in the namespace.
     Rest,
     /// Keeps the resourceVersion of this list for `$mark`.
     Mark(String),
-    /// Waits until a field has a value on both, at most so many seconds. The embedded cluster's
-    /// clock goes as far as it takes.
+    /// Waits until a field has a value on both (`null` for none), at most so many seconds. The
+    /// embedded cluster's clock goes as far as it takes.
     Until(String, &'static str, Value, u32),
 }
 
@@ -104,6 +106,7 @@ impl fmt::Display for Step {
                 }
                 if body.is_null() { Ok(()) } else { write!(f, " {body}") }
             }
+            Self::Quiet(step) => write!(f, "quietly {step}"),
             Self::Rest => f.write_str("rest"),
             Self::Mark(path) => write!(f, "mark {path}"),
             Self::Until(path, pointer, value, seconds) => {

@@ -24,8 +24,9 @@ fn number(name: &str) -> Option<u64> {
     setting(&format!("SLUICE_DIFFERENTIAL_{name}")).and_then(|text| text.parse().ok())
 }
 
-/// How many sequences run at once.
+/// How many sequences run at once, and how many of those that failed.
 const AT_ONCE: usize = 12;
+const AGAIN_AT_ONCE: usize = 4;
 
 #[test]
 fn both_clusters_answer_alike() {
@@ -59,17 +60,25 @@ async fn written(client: &Client) -> Vec<String> {
         (index, name, steps, differences)
     });
     let runs: Vec<_> = futures::stream::iter(runs).buffer_unordered(AT_ONCE).collect().await;
-    let mut failed = Vec::new();
-    for (index, name, steps, first) in runs.into_iter().filter(|run| !run.3.is_empty()) {
+    // Only now, with little else going on.
+    let again = runs.into_iter().filter(|run| !run.3.is_empty()).map(|run| async move {
+        let (index, name, steps, first) = run;
+        let second = run_again(client, index, &steps).await;
         println!("FAILED {name}");
         tell(&steps, &first);
-        if run(client, &format!("w{index}-again"), &steps, true).await.is_empty() {
+        if second.is_empty() {
             println!("  {ONCE}");
-        } else {
-            failed.push(name.to_owned());
+            return None;
         }
-    }
-    failed
+        Some(name.to_owned())
+    });
+    let failed: Vec<_> =
+        futures::stream::iter(again).buffer_unordered(AGAIN_AT_ONCE).collect().await;
+    failed.into_iter().flatten().collect()
+}
+
+async fn run_again(client: &Client, index: usize, steps: &[Step]) -> Vec<Difference> {
+    run(client, &format!("w{index}-again"), steps, true).await
 }
 
 /// The embedded cluster does the same each time: so what differs once and not again, with nothing
@@ -129,7 +138,8 @@ async fn drawn(client: &Client) -> Vec<String> {
         }
         Some(format!("seed {seed}"))
     });
-    let failed: Vec<_> = futures::stream::iter(failing).buffer_unordered(3).collect().await;
+    let failed: Vec<_> =
+        futures::stream::iter(failing).buffer_unordered(AGAIN_AT_ONCE).collect().await;
     failed.into_iter().flatten().collect()
 }
 

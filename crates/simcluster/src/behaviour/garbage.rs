@@ -144,43 +144,72 @@ impl Behaviour for Garbage {
         let Some(object) = view.get(key) else { return Step::default() };
         let graph = self.graph();
         let mut writes = Vec::new();
+        let dependents = graph.dependents(object::uid(object));
+        let dependents: Vec<(&Key, &Object)> =
+            dependents.iter().filter_map(|key| Some((key, view.get(key)?))).collect();
         if object::is_terminating(object) {
-            let dependents = graph.dependents(object::uid(object));
-            let dependents: Vec<(&Key, &Object)> =
-                dependents.iter().filter_map(|key| Some((key, view.get(key)?))).collect();
             if has_finalizer(object, ORPHAN) {
                 orphan(key, object, &dependents, &mut writes);
-            } else if has_finalizer(object, FOREGROUND) {
-                foreground(key, object, &dependents, &mut writes);
+            } else if has_finalizer(object, FOREGROUND) && !blocked(object, &dependents) {
+                writes.push(drop_finalizer(key, object, FOREGROUND));
             }
             return Step { writes, wake: None };
         }
-        let (dangling, solid): (Vec<&Value>, Vec<&Value>) = references(object)
+        // An owner is gone, or goes and waits for this one, or stays.
+        let (gone, live): (Vec<&Value>, Vec<&Value>) = references(object)
             .partition(|owner| !graph.live.contains(owner["uid"].as_str().unwrap_or_default()));
-        if !dangling.is_empty() && solid.is_empty() {
-            writes.push(delete(key, object));
-        } else if !dangling.is_empty() {
+        let (waiting, solid): (Vec<&Value>, Vec<&Value>) =
+            live.into_iter().partition(|owner| waits(view, &key.namespace, owner));
+        if gone.is_empty() && waiting.is_empty() {
+            return Step::default();
+        }
+        if !solid.is_empty() {
             let mut kept = Value::clone(object);
             kept["metadata"]["ownerReferences"] = solid.into_iter().cloned().collect();
             writes.push(Write::Update { key: key.clone(), subresource: None, object: kept });
+        } else if !waiting.is_empty() && !dependents.is_empty() {
+            let uid = Some(object::uid(object).to_owned());
+            writes.push(Write::DeleteForeground { key: key.clone(), uid });
+        } else {
+            writes.push(delete(key, object));
         }
         Step { writes, wake: None }
     }
 }
 
-/// The owners, by place, of something that went or changed: one of them may be waiting for it. The
-/// driver's look at an owner that doesn't wait costs nothing.
+/// Whether an owner that is referred to is being deleted in the foreground.
+fn waits(view: &dyn View, namespace: &str, reference: &Value) -> bool {
+    places(reference, namespace).iter().filter_map(|key| view.get(key)).any(|owner| {
+        reference["uid"] == object::uid(owner)
+            && object::is_terminating(owner)
+            && has_finalizer(owner, FOREGROUND)
+    })
+}
+
+/// Where an owner may be: in the namespace, or beside all of them.
+fn places(reference: &Value, namespace: &str) -> Vec<Key> {
+    let text = |field: &str| reference[field].as_str().unwrap_or_default();
+    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group).to_owned();
+    let collection = Collection { group: group.into(), plural: plural(text("kind")).into() };
+    let at = |namespace| Key::new(collection.clone(), namespace, text("name"));
+    vec![at(namespace), at("")]
+}
+
+/// The owners, by place, that an object no longer holds up: one of them may be waiting for that.
+/// The driver's look at an owner that doesn't wait costs nothing.
 fn waiting_owners(change: &Change) -> Vec<Key> {
-    let (Some(before), None) = (&change.before, &change.after) else { return Vec::new() };
-    references(before)
-        .filter(|owner| owner["blockOwnerDeletion"] == true)
-        .filter_map(|owner| {
-            let (version, kind) = (owner["apiVersion"].as_str()?, owner["kind"].as_str()?);
-            let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
-            let plural = plural(kind);
-            let collection = Collection { group: group.into(), plural: plural.into() };
-            Some(Key::new(collection, &change.key.namespace, owner["name"].as_str()?))
+    let Some(before) = &change.before else { return Vec::new() };
+    let blocks = |owner: &&Value| owner["blockOwnerDeletion"] == true;
+    let still = |owner: &Value| {
+        let after = change.after.as_deref();
+        after.is_some_and(|after| {
+            references(after).filter(blocks).any(|other| other["uid"] == owner["uid"])
         })
+    };
+    references(before)
+        .filter(blocks)
+        .filter(|owner| !still(owner))
+        .flat_map(|owner| places(owner, &change.key.namespace))
         .collect()
 }
 
@@ -205,20 +234,11 @@ fn orphan(key: &Key, owner: &Object, dependents: &[(&Key, &Object)], writes: &mu
     writes.push(drop_finalizer(key, owner, ORPHAN));
 }
 
-fn foreground(key: &Key, owner: &Object, dependents: &[(&Key, &Object)], writes: &mut Vec<Write>) {
-    let blocks = |dependent: &Object| {
-        references(dependent).any(|reference| {
-            reference["uid"] == object::uid(owner) && reference["blockOwnerDeletion"] == true
-        })
-    };
-    for (dependent_key, dependent) in dependents {
-        if !object::is_terminating(dependent) {
-            writes.push(delete(dependent_key, dependent));
-        }
-    }
-    if !dependents.iter().any(|(_, dependent)| blocks(dependent)) {
-        writes.push(drop_finalizer(key, owner, FOREGROUND));
-    }
+/// Whether an owner has dependents that it may not go before.
+fn blocked(owner: &Object, dependents: &[(&Key, &Object)]) -> bool {
+    dependents.iter().flat_map(|(_, dependent)| references(dependent)).any(|reference| {
+        reference["uid"] == object::uid(owner) && reference["blockOwnerDeletion"] == true
+    })
 }
 
 fn drop_finalizer(key: &Key, object: &Object, name: &str) -> Write {
@@ -331,11 +351,36 @@ mod tests {
         lab.put("one", &json!(["owner"]), &json!({}));
         let concerned = lab.put("owner", &json!([]), &going(FOREGROUND));
         assert_eq!(concerned, [key("owner"), key("one")]);
-        assert!(matches!(&lab.step("owner")[..], [Write::Delete { key, .. }] if key.name == "one"));
-        assert_eq!(lab.remove("one"), [key("owner")]);
+        assert!(lab.step("owner").is_empty());
+        assert!(matches!(&lab.step("one")[..], [Write::Delete { key, .. }] if key.name == "one"));
+        assert!(lab.remove("one").contains(&key("owner")));
         let writes = lab.step("owner");
         let [Write::Update { object, .. }] = &writes[..] else { panic!("{writes:?}") };
         assert_eq!(object["metadata"]["finalizers"], json!([]));
+    }
+
+    #[test]
+    fn in_the_foreground_a_dependent_with_dependents_goes_in_the_foreground_too() {
+        let mut lab = Lab::new();
+        lab.put("one", &json!(["owner"]), &json!({}));
+        lab.put("two", &json!(["one"]), &json!({}));
+        lab.put("owner", &json!([]), &going(FOREGROUND));
+        assert!(matches!(&lab.step("one")[..], [Write::DeleteForeground { .. }]));
+        lab.put("one", &json!(["owner"]), &going("example.com/hold"));
+        assert!(lab.step("owner").is_empty(), "it is still there");
+    }
+
+    #[test]
+    fn in_the_foreground_a_dependent_with_another_owner_is_let_go() {
+        let mut lab = Lab::new();
+        lab.put("other", &json!([]), &json!({}));
+        lab.put("one", &json!(["owner", "other"]), &json!({}));
+        lab.put("owner", &json!([]), &going(FOREGROUND));
+        let writes = lab.step("one");
+        let [Write::Update { object, .. }] = &writes[..] else { panic!("{writes:?}") };
+        assert_eq!(owners(object).collect::<Vec<_>>(), ["other"]);
+        assert!(lab.put("one", &json!(["other"]), &json!({})).contains(&key("owner")));
+        assert!(matches!(&lab.step("owner")[..], [Write::Update { .. }]));
     }
 
     #[test]

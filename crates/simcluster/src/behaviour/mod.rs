@@ -87,6 +87,13 @@ pub enum Write {
         /// Seconds; `None` for the object's own, 0 for at once (what a kubelet does at the end).
         grace_period_seconds: Option<i64>,
     },
+    /// DELETE with `propagationPolicy=Foreground`: whatever it owns goes first.
+    DeleteForeground {
+        /// Which.
+        key: Key,
+        /// Precondition on the UID.
+        uid: Option<String>,
+    },
     /// A core/v1 Event about an object, counted up when it repeats.
     Event {
         /// About which.
@@ -110,7 +117,9 @@ impl Write {
                 (Verb::Create, Key::of(collection.clone(), object))
             }
             Self::Update { key, .. } => (Verb::Update, key.clone()),
-            Self::Delete { key, .. } => (Verb::Delete, key.clone()),
+            Self::Delete { key, .. } | Self::DeleteForeground { key, .. } => {
+                (Verb::Delete, key.clone())
+            }
             Self::Event { regarding, .. } => (Verb::Event, regarding.clone()),
         }
     }

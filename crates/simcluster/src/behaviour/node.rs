@@ -4,6 +4,9 @@
 //! controller notices after the grace period, taints the node, and evicts its Pods when their
 //! tolerations end. They stay Terminating until the node object goes or the node comes back.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -14,8 +17,6 @@ use crate::object::{self, Key, NODES, Object, PODS};
 
 /// The annotation of a Node that cuts it off.
 pub const LOST: &str = "simcluster.sluice.dev/lost";
-/// When the controller first saw that; written by us.
-const LOST_SINCE: &str = "simcluster.sluice.dev/lost-since";
 /// How long a silent node is trusted.
 const GRACE: SignedDuration = SignedDuration::from_secs(50);
 /// How long Pods of a node that is gone are kept.
@@ -31,7 +32,24 @@ pub fn is_lost(node: &Value) -> bool {
 
 /// Node lifecycle, taint eviction and the Pod garbage collector in one.
 #[derive(Debug, Default)]
-pub struct Nodes;
+pub struct Nodes {
+    /// Since when a Node has been silent, or a Pod without its Node.
+    since: Mutex<BTreeMap<Key, Timestamp>>,
+}
+
+impl Nodes {
+    fn since(&self, key: &Key) -> Option<Timestamp> {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    fn note(&self, key: &Key, now: Option<Timestamp>) {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        match now {
+            Some(now) => since.insert(key.clone(), now),
+            None => since.remove(key),
+        };
+    }
+}
 
 impl Behaviour for Nodes {
     fn name(&self) -> &'static str {
@@ -59,14 +77,17 @@ impl Behaviour for Nodes {
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, _: &mut fastrand::Rng) -> Step {
-        let Some(object) = view.get(key) else { return Step::default() };
+        let Some(object) = view.get(key) else {
+            self.note(key, None);
+            return Step::default();
+        };
         if key.collection == NODES {
-            return node_step(view, key, object, now);
+            return self.node_step(view, key, object, now);
         }
         let Some(node) = object["spec"]["nodeName"].as_str() else { return Step::default() };
         match view.get(&Key::new(NODES, "", node)) {
             Some(node) => pod_step(key, object, node, now),
-            None => collect(key, object, now),
+            None => self.collect(key, object, now),
         }
     }
 }
@@ -75,21 +96,40 @@ fn update(key: &Key, subresource: Option<&'static str>, object: Value) -> Write 
     Write::Update { key: key.clone(), subresource, object }
 }
 
-fn node_step(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> Step {
-    let lost = is_lost(node);
-    let since = object::annotation(node, LOST_SINCE).and_then(|at| at.parse::<Timestamp>().ok());
-    match (lost, since) {
-        (false, None) => Step::default(),
-        (true, None) => {
-            let mut seen = Value::clone(node);
-            seen["metadata"]["annotations"][LOST_SINCE] = now.to_string().into();
-            Step { writes: vec![update(key, None, seen)], wake: Some(now + GRACE) }
+impl Nodes {
+    fn node_step(&self, view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> Step {
+        match (is_lost(node), self.since(key)) {
+            (false, None) => Step::default(),
+            (true, None) => {
+                self.note(key, Some(now));
+                Step { writes: Vec::new(), wake: Some(now + GRACE) }
+            }
+            (true, Some(since)) if since + GRACE > now => {
+                Step { writes: Vec::new(), wake: Some(since + GRACE) }
+            }
+            (true, Some(_)) => declare_lost(view, key, node, now),
+            (false, Some(since)) => {
+                self.note(key, None);
+                welcome_back(view, key, node, since, now)
+            }
         }
-        (true, Some(since)) if since + GRACE > now => {
-            Step { writes: Vec::new(), wake: Some(since + GRACE) }
+    }
+
+    /// A Pod whose node is gone goes too, after a while.
+    fn collect(&self, key: &Key, pod: &Object, now: Timestamp) -> Step {
+        match self.since(key) {
+            None => {
+                self.note(key, Some(now));
+                Step { writes: Vec::new(), wake: Some(now + QUARANTINE) }
+            }
+            Some(since) if since + QUARANTINE > now => {
+                Step { writes: Vec::new(), wake: Some(since + QUARANTINE) }
+            }
+            Some(_) => {
+                self.note(key, None);
+                force_delete(key, pod, "DeletionByPodGC", "PodGC: node no longer exists", now)
+            }
         }
-        (true, Some(_)) => declare_lost(view, key, node, now),
-        (false, Some(since)) => welcome_back(view, key, node, since, now),
     }
 }
 
@@ -116,14 +156,8 @@ fn declare_lost(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> St
     let mut unknown = Value::clone(node);
     // Status comes last and without a resourceVersion: the taints have moved it on.
     unknown["metadata"].as_object_mut().expect("metadata is a map").remove("resourceVersion");
-    pod::set_condition(
-        &mut unknown,
-        "Ready",
-        "Unknown",
-        "NodeStatusUnknown",
-        "Kubelet stopped posting node status.",
-        now,
-    );
+    let silent = ("NodeStatusUnknown", "Kubelet stopped posting node status.");
+    set_ready(&mut unknown, "Unknown", silent, now);
     writes.push(update(key, Some("status"), unknown));
     let said = format!("Node {} status is now: NodeNotReady", key.name);
     writes.push(event(key, "Normal", NODE_NOT_READY, said));
@@ -138,19 +172,18 @@ fn welcome_back(
     now: Timestamp,
 ) -> Step {
     let mut back = Value::clone(node);
-    if let Some(annotations) = back["metadata"]["annotations"].as_object_mut() {
-        annotations.remove(LOST_SINCE);
-    }
     if let Some(taints) = back["spec"]["taints"].as_array_mut() {
         taints.retain(|taint| taint["key"] != UNREACHABLE);
     }
     if back["spec"]["taints"].as_array().is_some_and(Vec::is_empty) {
         back["spec"].as_object_mut().expect("it has taints").remove("taints");
     }
-    let mut writes = vec![update(key, None, back.clone())];
+    let mut writes = Vec::new();
+    if back["spec"] != node["spec"] {
+        writes.push(update(key, None, back.clone()));
+    }
     back["metadata"].as_object_mut().expect("metadata is a map").remove("resourceVersion");
-    let message = "kubelet is posting ready status";
-    if pod::set_condition(&mut back, "Ready", "True", "KubeletReady", message, now) {
+    if set_ready(&mut back, "True", ("KubeletReady", "kubelet is posting ready status"), now) {
         writes.push(update(key, Some("status"), back));
         let said = format!("Node {} status is now: NodeReady", key.name);
         writes.push(event(key, "Normal", "NodeReady", said));
@@ -183,15 +216,44 @@ fn heal(view: &dyn View, key: &Key, since: Timestamp, now: Timestamp) -> Vec<Wri
         .collect()
 }
 
-/// Evicts a Pod from a tainted node when its toleration ends.
+/// Sets a Node's Ready condition, which knows a heartbeat rather than a probe. Says whether its
+/// status changed.
+fn set_ready(
+    node: &mut Value,
+    status: &str,
+    (reason, message): (&str, &str),
+    now: Timestamp,
+) -> bool {
+    let before = pod::condition(node, "Ready").cloned().unwrap_or_default();
+    if before["status"] == status {
+        return false;
+    }
+    let mut after = json!({
+        "type": "Ready", "status": status, "reason": reason, "message": message,
+        "lastTransitionTime": pod::stamp(now),
+    });
+    after["lastHeartbeatTime"] = match &before["lastHeartbeatTime"] {
+        // What a silent node said last stays.
+        said @ Value::String(_) if status == "Unknown" => said.clone(),
+        _ => pod::stamp(now).into(),
+    };
+    pod::put_condition(node, after);
+    true
+}
+
+/// Why a Pod is taken away.
+fn set_disrupted(pod: &mut Value, reason: &str, why: &str, now: Timestamp) {
+    pod::set_observed_condition(pod, "DisruptionTarget", "True", reason, why, now);
+}
+
+/// Evicts a Pod from a tainted node when its toleration ends, also one that somebody has deleted.
 fn pod_step(key: &Key, pod: &Object, node: &Value, now: Timestamp) -> Step {
     let taints = || node["spec"]["taints"].as_array().into_iter().flatten();
-    if object::is_terminating(pod) {
-        return if taints().any(|taint| taint["key"] == OUT_OF_SERVICE) {
-            force_delete(key, pod, "DeletionByPodGC", "PodGC: node is out of service", now)
-        } else {
-            Step::default()
-        };
+    if object::is_terminating(pod) && taints().any(|taint| taint["key"] == OUT_OF_SERVICE) {
+        return force_delete(key, pod, "DeletionByPodGC", "PodGC: node is out of service", now);
+    }
+    if object::is_terminating(pod) && pod::condition(pod, "DisruptionTarget").is_some() {
+        return Step::default();
     }
     let due = taints()
         .filter(|taint| taint["effect"] == "NoExecute")
@@ -204,7 +266,7 @@ fn pod_step(key: &Key, pod: &Object, node: &Value, now: Timestamp) -> Step {
             let mut going = Value::clone(pod);
             let reason = "DeletionByTaintManager";
             let why = "Taint manager: deleting due to NoExecute taint";
-            pod::set_condition(&mut going, "DisruptionTarget", "True", reason, why, now);
+            set_disrupted(&mut going, reason, why, now);
             let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
             Step {
                 writes: vec![
@@ -231,29 +293,10 @@ fn leaves_at(pod: &Value, taint: &Value, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// A Pod whose node is gone goes too, after a while.
-fn collect(key: &Key, pod: &Object, now: Timestamp) -> Step {
-    const SINCE: &str = "simcluster.sluice.dev/node-gone-since";
-    match object::annotation(pod, SINCE).and_then(|at| at.parse::<Timestamp>().ok()) {
-        None => {
-            let mut seen = Value::clone(pod);
-            if !seen["metadata"]["annotations"].is_object() {
-                seen["metadata"]["annotations"] = json!({});
-            }
-            seen["metadata"]["annotations"][SINCE] = now.to_string().into();
-            Step { writes: vec![update(key, None, seen)], wake: Some(now + QUARANTINE) }
-        }
-        Some(since) if since + QUARANTINE > now => {
-            Step { writes: Vec::new(), wake: Some(since + QUARANTINE) }
-        }
-        Some(_) => force_delete(key, pod, "DeletionByPodGC", "PodGC: node no longer exists", now),
-    }
-}
-
 fn force_delete(key: &Key, pod: &Object, reason: &str, why: &str, now: Timestamp) -> Step {
     let mut going = Value::clone(pod);
     going["status"]["phase"] = "Failed".into();
-    pod::set_condition(&mut going, "DisruptionTarget", "True", reason, why, now);
+    set_disrupted(&mut going, reason, why, now);
     Step { writes: vec![update(key, Some("status"), going), delete(key, pod, Some(0))], wake: None }
 }
 
@@ -275,7 +318,7 @@ mod tests {
         start + SignedDuration::from_secs(seconds)
     }
 
-    struct Lab(Store);
+    struct Lab(Store, Nodes);
 
     impl Lab {
         fn new(tolerated: Option<i64>) -> Self {
@@ -297,12 +340,12 @@ mod tests {
                 }]);
             }
             store.put(pod_key(), pod);
-            Self(store)
+            Self(store, Nodes::default())
         }
 
         fn step(&mut self, key: &Key, seconds: i64) -> Step {
             let rng = &mut fastrand::Rng::with_seed(0);
-            let step = Nodes.step(&self.0, key, at(seconds), rng);
+            let step = self.1.step(&self.0, key, at(seconds), rng);
             for write in step.writes.clone() {
                 match write {
                     Write::Update { key, subresource, mut object } => {
@@ -373,6 +416,21 @@ mod tests {
             "DeletionByTaintManager"
         );
         assert!(lab.step(&pod_key(), 9999).writes.is_empty());
+    }
+
+    #[test]
+    fn a_pod_that_somebody_deleted_is_marked_too_when_its_toleration_ends() {
+        let mut lab = Lab::new(Some(300));
+        lose(&mut lab);
+        let mut going = Value::clone(lab.pod());
+        going["metadata"]["deletionTimestamp"] = pod::stamp(at(60)).into();
+        going["metadata"]["generation"] = 2.into();
+        lab.0.put(pod_key(), going);
+        lab.step(&pod_key(), 350);
+        let marked = pod::condition(lab.pod(), "DisruptionTarget").unwrap();
+        assert_eq!(marked["reason"], "DeletionByTaintManager");
+        assert_eq!(marked["observedGeneration"], 2);
+        assert!(lab.step(&pod_key(), 360).writes.is_empty());
     }
 
     #[test]

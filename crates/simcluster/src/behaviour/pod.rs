@@ -61,6 +61,28 @@ pub fn set_condition(
     message: &str,
     now: Timestamp,
 ) -> bool {
+    set(object, (type_, status, reason, message), None, now)
+}
+
+/// The same, with the generation of the Pod that it was said of.
+pub fn set_observed_condition(
+    object: &mut Value,
+    type_: &str,
+    status: &str,
+    reason: &str,
+    message: &str,
+    now: Timestamp,
+) -> bool {
+    let generation = object["metadata"]["generation"].as_i64();
+    set(object, (type_, status, reason, message), generation, now)
+}
+
+fn set(
+    object: &mut Value,
+    (type_, status, reason, message): (&str, &str, &str, &str),
+    generation: Option<i64>,
+    now: Timestamp,
+) -> bool {
     let before = condition(object, type_).cloned();
     let since = match &before {
         Some(before) if before["status"] == status => before["lastTransitionTime"].clone(),
@@ -74,6 +96,9 @@ pub fn set_condition(
     }
     if !message.is_empty() {
         after["message"] = message.into();
+    }
+    if let Some(generation) = generation {
+        after["observedGeneration"] = generation.into();
     }
     let changed = before.as_ref() != Some(&after);
     if changed {

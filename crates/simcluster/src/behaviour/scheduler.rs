@@ -50,7 +50,7 @@ impl Scheduler {
 
 impl Behaviour for Scheduler {
     fn name(&self) -> &'static str {
-        COMPONENT
+        "kube-scheduler"
     }
 
     fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key> {
@@ -80,7 +80,8 @@ impl Behaviour for Scheduler {
         let Some(node) = self.choose(&fit, rng) else {
             let message = unschedulable(&nodes, pod);
             let reason = "Unschedulable";
-            if !pod::set_condition(&mut object, "PodScheduled", "False", reason, &message, now) {
+            let (type_, no) = ("PodScheduled", "False");
+            if !pod::set_observed_condition(&mut object, type_, no, reason, &message, now) {
                 return Step::default();
             }
             let update = Write::Update { key: key.clone(), subresource: Some("status"), object };

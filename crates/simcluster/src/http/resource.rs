@@ -91,7 +91,12 @@ impl Call<'_> {
 
     fn write_options(&self) -> Result<WriteOptions, ApiError> {
         let agent = self.asked.header(header::USER_AGENT);
-        let options = WriteOptions::parse(&self.asked.query, agent)?;
+        let verb = match self.asked.method {
+            Method::PUT => "Update",
+            Method::PATCH => "Patch",
+            _ => "Create",
+        };
+        let options = WriteOptions::parse(verb, &self.asked.query, agent)?;
         Ok(WriteOptions { user: self.asked.user.clone(), ..options })
     }
 
@@ -129,11 +134,8 @@ impl Call<'_> {
     async fn object(&self, name: &str, part: Part) -> Result<Response, ApiError> {
         match self.asked.method {
             Method::GET | Method::HEAD => {
-                let mut query = self.query();
-                if query.watch {
-                    query.field_selector = format!("metadata.name={name}");
-                    return self.watch(&query);
-                }
+                // `watch` means nothing here, as for the real server.
+                self.query().version()?;
                 let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
                 Ok(self.show(200, &self.served(object).await?))
             }
@@ -327,7 +329,8 @@ impl Call<'_> {
             return Err(ApiError::method_not_allowed());
         }
         let body = self.asked.parse_body().map_err(ApiError::bad_request)?;
-        let options = DeleteOptions::parse(&body["deleteOptions"], &self.asked.query)?;
+        let mut options = DeleteOptions::parse(&body["deleteOptions"], &[])?;
+        options.dry_run |= self.write_options()?.dry_run;
         let (key, now) = (self.key(name), self.now());
         let warnings = self
             .skin
@@ -412,7 +415,11 @@ impl Call<'_> {
             let page = inner.list(&self.kind, namespace, &query)?;
             for object in &page.items {
                 let key = Key::of(self.kind.collection(), object);
-                inner.delete(&self.kind, &key, &options, now)?;
+                inner.delete(&self.kind, &key, &options, now).map_err(|error| {
+                    // Here it is the kind that the real server names.
+                    let (found, named) = (self.kind.qualified(), &self.kind.kind);
+                    ApiError { message: error.message.replacen(&found, named, 1), ..error }
+                })?;
             }
             Ok(page)
         })?;

@@ -57,7 +57,8 @@ impl Skin {
         if !review["metadata"].is_object() {
             review["metadata"] = json!({});
         }
-        let options = WriteOptions::parse(&asked.query, asked.header(header::USER_AGENT))?;
+        let options =
+            WriteOptions::parse("Create", &asked.query, asked.header(header::USER_AGENT))?;
         let writer = crate::apply::Writer {
             manager: &options.manager,
             api_version: &format!("{group}/v1"),

@@ -15,6 +15,15 @@ impl FieldSelector {
     /// Parses `a=b,c!=d` for a kind; refuses fields that the kind is not indexed by.
     pub fn parse(kind: &Kind, text: &str) -> Result<Self, SelectorError> {
         let mut terms = Vec::new();
+        // How it is written comes before what it says.
+        for term in &split_terms(text) {
+            if let Some(bad) = split_operator(term).and_then(|(_, _, value)| unescaped(value)) {
+                let code = u32::from(bad);
+                return Err(SelectorError(format!(
+                    "invalid field selector: unescaped character in value: {code}"
+                )));
+            }
+        }
         for term in split_terms(text).iter().filter(|term| !term.is_empty()) {
             let (field, equal, value) = split_operator(term).ok_or_else(|| {
                 SelectorError(format!("invalid selector: '{text}'; can't understand '{term}'"))
@@ -163,6 +172,16 @@ fn split_operator(term: &str) -> Option<(&str, bool, &str)> {
     Some((&term[..at], equal, value))
 }
 
+/// The first character of a value that only an escaped one may be.
+fn unescaped(value: &str) -> Option<char> {
+    let mut escaped = false;
+    value.chars().find(|&letter| {
+        let bad = letter == '=' && !escaped;
+        escaped = letter == '\\' && !escaped;
+        bad
+    })
+}
+
 fn unescape(value: &str) -> String {
     value.replace("\\,", ",").replace("\\=", "=").replace("\\\\", "\\")
 }
@@ -189,6 +208,9 @@ mod tests {
         check("pods", "spec.nodeName!=n", &pod, Ok(false));
         check("pods", "status.phase==", &pod, Ok(true));
         check("pods", "metadata.name=a,spec.nodeName=x", &pod, Ok(false));
+        let unescaped = "invalid field selector: unescaped character in value: 61";
+        check("pods", "a=b=c", &pod, Err(unescaped));
+        check("pods", r"metadata.name=b\=c", &pod, Ok(false));
         check("pods", "spec.foo=1", &pod, Err("field label not supported: spec.foo"));
         check(
             "configmaps",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::conform;
 use crate::error::ApiError;
 use crate::kind::Kind;
-use crate::object::Key;
+use crate::object::{self, Key};
 use crate::server::options::{FieldValidation, WriteOptions};
 use crate::types::{DecodeError, ListKind, Shape};
 
@@ -131,7 +131,9 @@ pub fn check_applied(kind: &Kind, body: &Value, key: &Key) -> Result<(), ApiErro
         [one] => one.clone(),
         all => format!("errors:\n  {}", all.join("\n  ")),
     };
-    let at = if key.namespace.is_empty() { String::new() } else { format!("{}/", key.namespace) };
+    // As the body says it, which may be nothing.
+    let at = object::namespace(body);
+    let at = if key.namespace.is_empty() { String::new() } else { format!("{at}/") };
     Err(ApiError::internal(format!(
         "failed to create typed patch object ({at}{}; {}, Kind={}): {errors}",
         key.name,

@@ -128,6 +128,12 @@ impl Server {
                 let options = DeleteOptions { uid, grace_period_seconds, ..Default::default() };
                 inner.delete(&kind, &key, &options, now).map(|_| ())
             }
+            Write::DeleteForeground { key, uid } => {
+                let kind = inner.kind_of(&key.collection)?;
+                let propagation = Some("Foreground".to_owned());
+                let options = DeleteOptions { uid, propagation, ..Default::default() };
+                inner.delete(&kind, &key, &options, now).map(|_| ())
+            }
             Write::Event { regarding, type_, reason, message, component } => {
                 let event = events::Said { type_, reason, message: &message, component };
                 inner.say(&regarding, &event, now)

@@ -45,16 +45,22 @@ impl WriteOptions {
         }
     }
 
-    /// From the query of a request and its User-Agent.
-    pub fn parse(query: &[(String, String)], user_agent: &str) -> Result<Self, ApiError> {
+    /// From the query of a request and its User-Agent. `verb` is how refusals name the options:
+    /// `Create`, `Update` or `Patch`.
+    pub fn parse(
+        verb: &str,
+        query: &[(String, String)],
+        user_agent: &str,
+    ) -> Result<Self, ApiError> {
         let mut out = Self::default();
+        let mut causes = Vec::new();
         for (key, value) in query {
             match key.as_str() {
                 "fieldManager" if !value.is_empty() => {
+                    causes.extend(wrong_manager(value));
                     out.manager.clone_from(value);
                     out.manager_given = true;
                 }
-                "dryRun" => out.dry_run = parse_dry_run(value)?,
                 "force" => out.force = value == "true" || value == "1",
                 "fieldValidation" => {
                     out.field_validation = match value.as_str() {
@@ -62,14 +68,23 @@ impl WriteOptions {
                         "Ignore" => FieldValidation::Ignore,
                         "Strict" => FieldValidation::Strict,
                         other => {
-                            return Err(ApiError::bad_request(format!(
-                                "invalid fieldValidation: {other}"
-                            )));
+                            causes.push(unsupported(
+                                &format!("\"{other}\""),
+                                "\"\", \"Ignore\", \"Strict\", \"Warn\"",
+                                "fieldValidation",
+                            ));
+                            FieldValidation::Warn
                         }
                     }
                 }
                 _ => {}
             }
+        }
+        let dry_run: Vec<&str> = dry_runs(query);
+        out.dry_run = !dry_run.is_empty();
+        causes.extend(wrong_dry_run(&dry_run));
+        if !causes.is_empty() {
+            return Err(refused(&format!("{verb}Options"), causes));
         }
         if !out.manager_given {
             let prefix = user_agent.split('/').next().unwrap_or_default();
@@ -79,19 +94,39 @@ impl WriteOptions {
     }
 }
 
-fn parse_dry_run(value: &str) -> Result<bool, ApiError> {
-    match value {
-        "" => Ok(false),
-        "All" => Ok(true),
-        other => Err(ApiError::new(
-            422,
-            "Invalid",
-            format!(
-                "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: \
-                 [\"{other}\"]: supported values: \"All\""
-            ),
-        )),
+fn dry_runs(query: &[(String, String)]) -> Vec<&str> {
+    let all = query.iter().filter(|(key, value)| key == "dryRun" && !value.is_empty());
+    all.map(|(_, value)| value.as_str()).collect()
+}
+
+fn wrong_dry_run(values: &[&str]) -> Option<Cause> {
+    let wrong = values.iter().any(|value| *value != "All");
+    wrong.then(|| unsupported(&json!(values).to_string(), "\"All\"", "dryRun"))
+}
+
+fn unsupported(found: &str, supported: &str, field: &str) -> Cause {
+    let message = format!("Unsupported value: {found}: supported values: {supported}");
+    Cause::new("FieldValueNotSupported", message, field)
+}
+
+/// A manager's name is short and can be printed.
+fn wrong_manager(name: &str) -> Option<Cause> {
+    const LONGEST: usize = 128;
+    if name.len() > LONGEST {
+        let message = format!("Too long: may not be more than {LONGEST} bytes");
+        return Some(Cause::new("FieldValueTooLong", message, "fieldManager"));
     }
+    let (place, bad) = name.char_indices().find(|(_, c)| c.is_control())?;
+    let shown = match bad {
+        '\u{7}' => "\\a".to_owned(),
+        other => format!("\\x{:02x}", u32::from(other)),
+    };
+    let shown = name.replacen(bad, &shown, 1);
+    let message = format!(
+        "Invalid value: \"{shown}\": invalid character U+{:04X} (at position {place})",
+        u32::from(bad)
+    );
+    Some(Cause::new("FieldValueInvalid", message, "fieldManager"))
 }
 
 /// Options of a delete, from the body and the query.
@@ -110,50 +145,113 @@ pub struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// From a `DeleteOptions` object (or `null`) and the query.
+    /// From a `DeleteOptions` object, or (`null`) from the query: who sends one says nothing with
+    /// the other.
     pub fn parse(body: &Value, query: &[(String, String)]) -> Result<Self, ApiError> {
+        let asked = if body.is_null() { &from_query(query) } else { body };
         let text = |value: &Value| value.as_str().map(str::to_owned);
+        let dry_run: Vec<&str> =
+            asked["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let mut out = Self {
-            uid: text(&body["preconditions"]["uid"]),
-            resource_version: text(&body["preconditions"]["resourceVersion"]),
-            grace_period_seconds: body["gracePeriodSeconds"].as_i64(),
-            propagation: text(&body["propagationPolicy"]),
-            dry_run: body["dryRun"].as_array().is_some_and(|all| !all.is_empty()),
+            uid: text(&asked["preconditions"]["uid"]),
+            resource_version: text(&asked["preconditions"]["resourceVersion"]),
+            grace_period_seconds: asked["gracePeriodSeconds"].as_i64(),
+            propagation: text(&asked["propagationPolicy"]),
+            dry_run: !dry_run.is_empty(),
         };
+        let mut causes = Vec::new();
         if let Some(policy) = &out.propagation {
-            if body["orphanDependents"].is_boolean() {
+            if asked["orphanDependents"].is_boolean() {
                 let why = "orphanDependents and deletionPropagation cannot be both set";
                 let message = format!("Invalid value: \"{policy}\": {why}");
-                return Err(refused("FieldValueInvalid", message));
-            }
-            if !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan") {
-                let message = format!(
-                    "Unsupported value: \"{policy}\": supported values: \"Foreground\", \
-                     \"Background\", \"Orphan\", \"nil\""
-                );
-                return Err(refused("FieldValueNotSupported", message));
+                causes.push(Cause::new("FieldValueInvalid", message, "propagationPolicy"));
+            } else if !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan") {
+                let supported = "\"Foreground\", \"Background\", \"Orphan\", \"nil\"";
+                causes.push(unsupported(&format!("\"{policy}\""), supported, "propagationPolicy"));
             }
         }
-        if body["orphanDependents"].as_bool() == Some(true) {
+        causes.extend(wrong_dry_run(&dry_run));
+        if !causes.is_empty() {
+            return Err(refused("DeleteOptions", causes));
+        }
+        if asked["orphanDependents"].as_bool() == Some(true) {
             out.propagation = Some("Orphan".to_owned());
-        }
-        for (key, value) in query {
-            match key.as_str() {
-                "dryRun" => out.dry_run |= parse_dry_run(value)?,
-                "gracePeriodSeconds" => {
-                    out.grace_period_seconds = value.parse().ok().or(out.grace_period_seconds);
-                }
-                "propagationPolicy" => out.propagation = Some(value.clone()),
-                _ => {}
-            }
         }
         Ok(out)
     }
 }
 
-fn refused(reason: &str, message: String) -> ApiError {
-    let text = format!("DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: {message}");
-    ApiError::new(422, "Invalid", text)
-        .with_details(json!({"group": "meta.k8s.io", "kind": "DeleteOptions"}))
-        .with_causes(vec![Cause::new(reason, message, "propagationPolicy")])
+fn from_query(query: &[(String, String)]) -> Value {
+    let mut out = json!({});
+    for (key, value) in query {
+        match key.as_str() {
+            "gracePeriodSeconds" => out[key] = value.parse::<i64>().ok().into(),
+            "propagationPolicy" => out[key] = json!(value),
+            "orphanDependents" => out[key] = json!(value == "true"),
+            "uid" | "resourceVersion" => out["preconditions"][key] = json!(value),
+            _ => {}
+        }
+    }
+    out["dryRun"] = json!(dry_runs(query));
+    out
+}
+
+fn refused(kind: &str, causes: Vec<Cause>) -> ApiError {
+    let lines: Vec<String> =
+        causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    let lines = match lines.as_slice() {
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    };
+    ApiError::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {lines}"))
+        .with_details(json!({"group": "meta.k8s.io", "kind": kind}))
+        .with_causes(causes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn check(pairs: &[(&str, &str)], expect: &str) {
+        let refused = WriteOptions::parse("Patch", &query(pairs), "").expect_err("is refused");
+        let prefix = "PatchOptions.meta.k8s.io \"\" is invalid: ";
+        assert_eq!((refused.code, refused.message), (422, format!("{prefix}{expect}")));
+    }
+
+    #[test]
+    fn what_a_query_cannot_say_is_refused_in_the_name_of_its_options() {
+        check(
+            &[("dryRun", "None")],
+            "dryRun: Unsupported value: [\"None\"]: supported values: \"All\"",
+        );
+        check(
+            &[("fieldValidation", "Maybe")],
+            "fieldValidation: Unsupported value: \"Maybe\": supported values: \"\", \"Ignore\", \
+             \"Strict\", \"Warn\"",
+        );
+        check(
+            &[("fieldManager", &"m".repeat(129))],
+            "fieldManager: Too long: may not be more than 128 bytes",
+        );
+        check(
+            &[("fieldManager", "\u{7}")],
+            "fieldManager: Invalid value: \"\\a\": invalid character U+0007 (at position 0)",
+        );
+    }
+
+    #[test]
+    fn the_body_of_a_delete_goes_before_its_query() {
+        let query = query(&[("dryRun", "All"), ("propagationPolicy", "Orphan")]);
+        let options = DeleteOptions::parse(&Value::Null, &query).expect("is read");
+        assert!(options.dry_run);
+        assert_eq!(options.propagation.as_deref(), Some("Orphan"));
+        let body = json!({"propagationPolicy": "Foreground"});
+        let options = DeleteOptions::parse(&body, &query).expect("is read");
+        assert!(!options.dry_run);
+        assert_eq!(options.propagation.as_deref(), Some("Foreground"));
+    }
 }

@@ -141,9 +141,15 @@ impl Inner {
     ) -> Result<Page, ApiError> {
         let filter = Filter::parse(kind, query)?;
         let (mut revision, mut after) = (self.store.revision(), None);
+        refuse_match(query)?;
         if query.continue_.is_empty() {
             revision = self.revision_for(kind, query)?;
         } else {
+            if !matches!(query.resource_version.as_str(), "" | "0") {
+                return Err(ApiError::bad_request(
+                    "specifying resource version is not allowed when using continue",
+                ));
+            }
             let token = Token::parse(&query.continue_)?;
             if token.revision < self.store.compacted(&kind.collection()) {
                 return Err(ApiError::expired(
@@ -168,7 +174,10 @@ impl Inner {
                     .then_some(object)
             })),
         };
-        let limit = if query.limit == 0 { usize::MAX } else { query.limit };
+        // What is asked of the cache comes whole.
+        let cached =
+            query.resource_version == "0" && query.match_.is_empty() && query.continue_.is_empty();
+        let limit = if query.limit == 0 || cached { usize::MAX } else { query.limit };
         let mut all = all;
         let matching = all.by_ref().filter(|object| filter.matches(object));
         let items: Vec<Object> = matching.take(limit).cloned().collect();
@@ -188,22 +197,7 @@ impl Inner {
     /// The revision at which a list is read; refuses the future and a past that is gone.
     pub fn revision_for(&self, kind: &Kind, query: &ListQuery) -> Result<u64, ApiError> {
         let current = self.store.revision();
-        let refused = |message: &str| {
-            let text =
-                format!("ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: {message}");
-            let cause = Cause::new("FieldValueForbidden", message, "resourceVersionMatch");
-            ApiError::new(422, "Invalid", text)
-                .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
-                .with_causes(vec![cause])
-        };
-        if !query.match_.is_empty() && query.resource_version.is_empty() {
-            let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-            return Err(refused(&format!("Forbidden: {why}")));
-        }
-        if query.match_ == "Exact" && query.resource_version == "0" {
-            let why = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-            return Err(refused(&format!("Forbidden: {why}")));
-        }
+        refuse_match(query)?;
         let version = query.version().map_err(|error| {
             ApiError::bad_request(format!("invalid resource version: {}", error.message))
         });
@@ -222,6 +216,34 @@ impl Inner {
         }
         Ok(wanted)
     }
+}
+
+/// 422: what `resourceVersionMatch` may not go with.
+fn refuse_match(query: &ListQuery) -> Result<(), ApiError> {
+    if query.match_.is_empty() {
+        return Ok(());
+    }
+    let mut whys = Vec::new();
+    if query.resource_version.is_empty() {
+        whys.push("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    }
+    if !query.continue_.is_empty() {
+        whys.push("resourceVersionMatch is forbidden when continue is provided");
+    }
+    if query.match_ == "Exact" && query.resource_version == "0" {
+        whys.push("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+    }
+    let field = "resourceVersionMatch";
+    let lines: Vec<String> = whys.iter().map(|why| format!("{field}: Forbidden: {why}")).collect();
+    let lines = match lines.as_slice() {
+        [] => return Ok(()),
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    };
+    let cause = |why: &&str| Cause::new("FieldValueForbidden", format!("Forbidden: {why}"), field);
+    Err(ApiError::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {lines}"))
+        .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
+        .with_causes(whys.iter().map(cause).collect()))
 }
 
 /// 504: the version is not there yet.

@@ -57,8 +57,9 @@ pub fn decode(ty: &'static Type, object: &mut Value) -> Result<Vec<String>, Deco
     Ok(reader.unknown)
 }
 
-/// A time that a condition shows as null when it has none.
+/// Times that some conditions show as null when they have none: those that have the first.
 const PROBE_TIME: &str = "lastProbeTime";
+const TRANSITION_TIME: &str = "lastTransitionTime";
 
 struct Reader {
     unknown: Vec<String>,
@@ -85,7 +86,7 @@ impl Reader {
             };
             let Some(value) = map.get_mut(&key) else { continue };
             if value.is_null() {
-                if key != PROBE_TIME {
+                if key != PROBE_TIME && key != TRANSITION_TIME {
                     map.remove(&key);
                 }
                 continue;
@@ -113,7 +114,11 @@ impl Reader {
             }
         }
         if ty.fields.contains_key(PROBE_TIME) {
-            map.entry(PROBE_TIME).or_insert(Value::Null);
+            for time in [PROBE_TIME, TRANSITION_TIME] {
+                map.entry(time).or_insert(Value::Null);
+            }
+        } else if map.get(TRANSITION_TIME).is_some_and(Value::is_null) {
+            map.remove(TRANSITION_TIME);
         }
         Ok(())
     }

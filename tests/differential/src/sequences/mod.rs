@@ -2,9 +2,12 @@
 
 mod budgets;
 mod custom;
+mod garbage;
 mod lease;
+mod nodes;
 mod objects;
 mod rollout;
+mod verbs;
 
 pub(crate) use self::custom::{WIDGETS, definition, widget};
 
@@ -14,11 +17,15 @@ use crate::step::{Step, post};
 
 /// All of them, with what each is about.
 pub fn all() -> Vec<(&'static str, Vec<Step>)> {
-    let mut all = objects::all();
+    // The slowest begin first.
+    let mut all = nodes::all();
+    all.extend(objects::all());
     all.extend(lease::all());
     all.extend(custom::all());
     all.extend(budgets::all());
     all.extend(rollout::all());
+    all.extend(garbage::all());
+    all.extend(verbs::all());
     all
 }
 

@@ -84,7 +84,7 @@ impl Lab {
             Write::Event { reason, message, .. } => {
                 self.events.push(format!("{reason}: {message}"));
             }
-            Write::Create { .. } => panic!("a kubelet creates nothing"),
+            Write::Create { .. } | Write::DeleteForeground { .. } => panic!("a kubelet does not"),
         }
     }
 

@@ -128,6 +128,10 @@ impl<'a> Look<'a> {
     }
 
     fn step(mut self) -> Step {
+        if self.want.terminating && self.has_orphans() {
+            // It may not adopt them, and does nothing before it has.
+            return Step::default();
+        }
         let history = self.history();
         let taken = |name: &str| {
             let key = Key::new(CONTROLLER_REVISIONS, &self.key.namespace, name);
@@ -244,22 +248,27 @@ impl<'a> Look<'a> {
         }
     }
 
+    fn has_orphans(&self) -> bool {
+        let namespace = Some(self.key.namespace.as_str());
+        let revisions = self.view.list(&CONTROLLER_REVISIONS, namespace);
+        let mut revisions = revisions.filter(|one| object::controller(one).is_none());
+        revisions.any(|one| self.selects(one)) || self.orphans().next().is_some()
+    }
+
+    fn orphans(&self) -> impl Iterator<Item = &'a Object> + '_ {
+        let namespace = &self.key.namespace;
+        let set_name = object::name(self.set);
+        self.view
+            .controlled_by(&PODS, "")
+            .filter(move |pod| object::namespace(pod) == namespace)
+            .filter(move |pod| replica::ordinal(set_name, object::name(pod)).is_some())
+            .filter(|pod| self.selects(pod) && !object::is_terminating(pod))
+    }
+
     /// Takes all of nobody's Pods that are selected and named as ours, also those that it will
     /// scale in at once. Any other Pod under such a name makes the creation fail, again and again.
     fn adopt(&mut self) -> Vec<Object> {
-        if self.want.terminating {
-            return Vec::new();
-        }
-        let namespace = &self.key.namespace;
-        let set_name = object::name(self.set);
-        let orphans: Vec<Object> = self
-            .view
-            .controlled_by(&PODS, "")
-            .filter(|pod| object::namespace(pod) == namespace)
-            .filter(|pod| replica::ordinal(set_name, object::name(pod)).is_some())
-            .filter(|pod| self.selects(pod) && !object::is_terminating(pod))
-            .cloned()
-            .collect();
+        let orphans: Vec<Object> = self.orphans().cloned().collect();
         self.writes.extend(orphans.iter().map(|orphan| adopt(self.set, PODS, orphan)));
         orphans
     }

@@ -72,7 +72,7 @@ impl Lab {
             Write::Update { key, object, .. } => {
                 self.store.put(key, object);
             }
-            Write::Delete { key, .. } => {
+            Write::Delete { key, .. } | Write::DeleteForeground { key, .. } => {
                 self.store.remove(&key);
             }
             Write::Event { reason, message, .. } => {
