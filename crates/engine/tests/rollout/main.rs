@@ -2,6 +2,9 @@
 
 mod fixture;
 mod recording;
+mod model;
+mod controllers;
+mod judge;
 
 mod phases;
 mod steps;
@@ -11,3 +14,5 @@ mod ending;
 mod blocked;
 mod stuck;
 mod replay;
+mod stories;
+mod walk;

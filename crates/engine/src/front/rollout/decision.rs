@@ -28,7 +28,8 @@ pub enum Action {
     Adopt,
     /// Bring the hash of the plan on the Rollout up to date.
     MarkHash,
-    /// Take our finalizer off the Rollout.
+    /// Take our finalizer off the Rollout, once the server itself, not a cache that may be late, says that
+    /// the workload has no mark and that the BatchRelease is gone: nobody looks at them afterwards.
     Forget,
     /// Put the label on the workload by which the webhooks select.
     Label,
