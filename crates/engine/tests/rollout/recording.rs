@@ -218,6 +218,7 @@ impl Player {
         text(changes, "hash", &mut it.pod_template_hash);
         flag(changes, "marked", &mut it.marked);
         flag(changes, "rollback", &mut it.in_rollback);
+        flag(changes, "in-batches", &mut it.rolls_back_in_batches);
         flag(changes, "labelled", &mut it.labelled);
         if let Some(id) = changes.get("id") {
             it.rollout_id = (id != "-").then(|| id.clone());
@@ -249,6 +250,7 @@ impl Player {
         if let Some(state) = changes.get("state") {
             it.batch_state = BatchState::parse(state);
         }
+        flag(changes, "back", &mut plan.rollback_in_batch);
         number(changes, "batch", &mut it.current_batch);
         number(changes, "updated", &mut it.updated);
         number(changes, "ready", &mut it.updated_ready);

@@ -110,12 +110,17 @@ fn speak_again(turn: &mut Turn<'_>, phase: Phase) {
     turn.status.message = release.map_or(HEALTHY, |condition| &condition.message).to_owned();
 }
 
-/// As long as the revision stays, generation and id may change.
+/// As long as the revision stays, generation and id may change. A roll back keeps its id to its end, though
+/// nothing is left to roll back then: under another one its batches would be gone through again.
 fn refresh(turn: &mut Turn<'_>, workload: &Workload) {
-    if let Some(canary) = &mut turn.status.canary
-        && canary.canary_revision == workload.update_revision
-    {
-        canary.observed_workload_generation = workload.generation;
+    let under_way = turn.status.phase == Some(Phase::Progressing);
+    let Some(canary) = &mut turn.status.canary else { return };
+    if canary.canary_revision != workload.update_revision {
+        return;
+    }
+    canary.observed_workload_generation = workload.generation;
+    let back = Workload { in_rollback: true, ..workload.clone() }.id();
+    if !(under_way && canary.observed_rollout_id == back) {
         canary.observed_rollout_id = workload.id();
     }
 }
@@ -142,6 +147,8 @@ fn healthy(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
             observed_workload_generation: workload.generation,
             observed_rollout_id: workload.id(),
             rollout_hash: turn.world.rollout.hash.clone(),
+            stable_revision: workload.stable_revision.clone(),
+            pod_template_hash: workload.pod_template_hash.clone(),
             canary_revision: workload.update_revision.clone(),
             current_step: last,
             next_step: -1,

@@ -8,15 +8,19 @@ use super::{Action, BatchState, Flow, ReleasePhase, Turn, progress};
 fn wanted(turn: &Turn<'_>, workload: &Workload) -> Option<ReleasePlan> {
     let rollout = &turn.world.rollout;
     let canary = turn.status.canary.as_ref()?;
+    let rollout_id = canary.observed_rollout_id.clone();
+    // What began as a roll back ends as one, though nothing is left to roll back by then.
+    let began = turn.release().is_some_and(|it| {
+        it.plan.rollback_in_batch && it.plan.rollout_id == rollout_id && !it.deleting
+    });
+    let back = workload.in_rollback || began;
     Some(ReleasePlan {
         batches: turn.steps().iter().map(|step| step.replicas).collect(),
         partition: Some(canary.current_step.saturating_sub(1)),
-        rollout_id: canary.observed_rollout_id.clone(),
+        rollout_id,
         failure_threshold: rollout.failure_threshold,
         policy: None,
-        rollback_in_batch: rollout.rollback_in_batch
-            && workload.rolls_back_in_batches
-            && workload.in_rollback,
+        rollback_in_batch: rollout.rollback_in_batch && workload.rolls_back_in_batches && back,
         paused: false,
     })
 }
