@@ -21,7 +21,7 @@ pub(crate) fn faults(run: &mut Run) -> Result<Ending, String> {
         if !run.all_faults && std::env::var_os("SLUICE_FAULTS_ONLY").is_none() {
             test.env("SLUICE_FAULTS_ONLY", SOME_FAULTS);
         }
-        Ok((test, Output::Held))
+        Ok((test, Output::Shown))
     })
 }
 

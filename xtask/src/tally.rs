@@ -45,6 +45,13 @@ impl Tally {
     }
 }
 
+/// The whole tests that failed, in what `go test -v` printed.
+pub(crate) fn failed_of_go(output: &str) -> Vec<String> {
+    // Parts are indented.
+    let failed = output.lines().filter_map(|line| line.strip_prefix("--- FAIL: "));
+    failed.filter_map(|rest| rest.rsplit_once(" (")).map(|(name, _)| name.to_owned()).collect()
+}
+
 /// The name of the test binary in a line such as
 /// `Running unittests src/lib.rs (target/debug/deps/engine-0123456789abcdef)`.
 pub(crate) fn binary(line: &str) -> Option<String> {
@@ -96,6 +103,7 @@ mod tests {
 FAIL
 ";
         assert_eq!(Tally::of_go(output), Tally { passed: 2, failed: 1 });
+        assert_eq!(failed_of_go(output), ["TestFacts"]);
         assert_eq!(Tally::of_go("ok  \tsluice.dev/x\t0.1s\n"), Tally::default());
     }
 
