@@ -11,6 +11,7 @@ mod daemonset;
 mod deployment;
 mod meta;
 pub mod names;
+mod others;
 mod plain;
 mod pod;
 mod quantity;
@@ -47,6 +48,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
             plain::default_webhooks(object, true);
         }
         (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::default_binding(object),
+        _ if kind.custom.is_none() => others::default(kind, object),
         _ => {}
     }
 }

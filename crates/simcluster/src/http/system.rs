@@ -51,7 +51,11 @@ impl Skin {
         let kinds: Vec<_> = self.server.lock().registry.iter().cloned().collect();
         if path == "v2" {
             let json = !accept.contains("protobuf");
-            return Some(if json { respond::json(200, &openapi::v2(&kinds)) } else { openapi_v2() });
+            return Some(if json {
+                respond::json(200, &openapi::v2(&kinds))
+            } else {
+                openapi_v2()
+            });
         }
         let mut parts = path.split('/');
         if parts.next() != Some("v3") {

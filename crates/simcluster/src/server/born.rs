@@ -33,6 +33,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
             object["status"] = json!({"replicas": 0, "availableReplicas": 0});
         }
         ("apps", "replicasets") => object["status"] = json!({"replicas": 0}),
+        ("", "persistentvolumes") => object["status"] = json!({"phase": "Pending"}),
         ("apps", "deployments") => object["status"] = json!({}),
         ("apps", "daemonsets") => {
             object["status"] = json!({

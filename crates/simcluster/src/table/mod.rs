@@ -8,6 +8,7 @@ use crate::kind::Kind;
 mod age;
 mod custom;
 mod node;
+mod others;
 mod pod;
 mod rows;
 
@@ -24,10 +25,11 @@ pub fn columns(kind: &Kind) -> Vec<Value> {
 
 fn column(text: &str) -> Value {
     let bare = text.trim_start_matches('+');
-    let name = bare.trim_start_matches('#');
+    let name = bare.trim_start_matches(['#', '?']);
     let of_type = match name {
         "Created At" => "date",
         _ if bare.starts_with('#') => "integer",
+        _ if bare.starts_with('?') => "boolean",
         _ => "string",
     };
     let format = if name == "Name" && !text.starts_with('+') { "name" } else { "" };
@@ -43,7 +45,8 @@ pub fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Vec<Value> {
     }
 }
 
-/// The columns of a built-in kind: `+` for those that only `-o wide` shows, `#` for integers.
+/// The columns of a built-in kind: `+` for those that only `-o wide` shows, `#` for
+/// integers, `?` for yes or no.
 fn known(kind: &Kind) -> &'static str {
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Pod") => {
@@ -71,7 +74,6 @@ fn known(kind: &Kind) -> &'static str {
         ("", "Namespace") => "Name, Status, Age",
         ("", "ConfigMap") => "Name, Data, Age",
         ("", "Secret") => "Name, Type, Data, Age",
-        ("", "ServiceAccount") => "Name, Secrets, Age",
         ("", "Service") => "Name, Type, Cluster-IP, External-IP, Port(s), Age, +Selector",
         ("", "PersistentVolumeClaim") => {
             "Name, Status, Volume, Capacity, Access Modes, StorageClass, VolumeAttributesClass, \
@@ -89,7 +91,7 @@ fn known(kind: &Kind) -> &'static str {
         (_, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
             "Name, #Webhooks, Age"
         }
-        _ => "Name, Age",
+        _ => others::known(kind).unwrap_or("Name, Age"),
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::since;
-use super::{node, pod};
+use super::{node, others, pod};
 use crate::kind::Kind;
 use crate::selector::LabelSelector;
 
@@ -65,9 +65,6 @@ pub(super) fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Vec<Value> {
         ("", "Namespace") => vec![name, status["phase"].clone(), age],
         ("", "ConfigMap") => vec![name, entries(object), age],
         ("", "Secret") => vec![name, object["type"].clone(), entries(object), age],
-        ("", "ServiceAccount") => {
-            vec![name, json!(object["secrets"].as_array().map_or(0, Vec::len)), age]
-        }
         ("", "Service") => service(object, name, age),
         ("", "PersistentVolumeClaim") => vec![
             name,
@@ -89,7 +86,7 @@ pub(super) fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Vec<Value> {
             vec![name, json!(object["webhooks"].as_array().map_or(0, Vec::len)), age]
         }
         (_, "RoleBinding" | "ClusterRoleBinding") => binding(object, name, age),
-        _ => vec![name, age],
+        _ => others::cells(kind, object, now).unwrap_or_else(|| vec![name, age]),
     }
 }
 
@@ -115,18 +112,18 @@ fn ready(object: &Value) -> Value {
     json!(format!("{ready}/{wanted}"))
 }
 
-fn each(template: &Value, field: &str) -> Value {
+pub(super) fn each(template: &Value, field: &str) -> Value {
     let containers = template["containers"].as_array().into_iter().flatten();
     let all: Vec<&str> = containers.filter_map(|container| container[field].as_str()).collect();
     json!(all.join(","))
 }
 
-fn selector(spec: &Value) -> Value {
+pub(super) fn selector(spec: &Value) -> Value {
     let text = LabelSelector::from_object(&spec["selector"]).map(|selector| selector.to_string());
     json!(text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| "<none>".to_owned()))
 }
 
-fn labels(map: &Value) -> Value {
+pub(super) fn labels(map: &Value) -> Value {
     let all: Vec<String> = map
         .as_object()
         .into_iter()
@@ -190,7 +187,7 @@ fn service(object: &Value, name: Value, age: Value) -> Vec<Value> {
     ]
 }
 
-fn access_modes(modes: &Value) -> String {
+pub(super) fn access_modes(modes: &Value) -> String {
     let modes = modes.as_array().into_iter().flatten().filter_map(Value::as_str);
     let short = modes.map(|mode| match mode {
         "ReadWriteOnce" => "RWO",
