@@ -164,6 +164,9 @@ fn deleted_or_disabled_before_the_first_step_nothing_stays_held() {
     let mut world = changed();
     world.rollout.disabled = true;
     check(&world, &format!("Disabling 3>-1 Completed {end}"));
+    // Nor when somebody took the mark away.
+    set(&mut world, |workload| (workload.marked, workload.held) = (false, true));
+    check(&world, &format!("Disabling 3>-1 Completed {end}"));
     // The same in a Rollout that has ended a release before.
     canary(&mut world, |it| it.finalising = Some(engine::front::rollout::Finalising::End));
     check(&world, &format!("Disabling 3>-1 Completed {end}"));

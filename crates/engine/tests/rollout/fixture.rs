@@ -58,6 +58,7 @@ pub(crate) fn workload() -> Workload {
         pod_template_hash: "hash-v1".to_owned(),
         in_rollback: false,
         marked: false,
+        held: false,
         rollout_id: None,
         labelled: true,
     }

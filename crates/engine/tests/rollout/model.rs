@@ -222,8 +222,9 @@ impl Cluster {
             Action::MarkHash => rollout.marked_hash = Some(rollout.hash.clone()),
             // Asked of the server itself, not of what may be late.
             Action::Forget => {
-                let marked = self.work.as_ref().is_some_and(|work| work.marked);
-                if !marked && self.batches.is_none() {
+                let freeze = self.settings.freeze_on_deletion;
+                let held = |work: &Work| work.marked || (work.held && !freeze);
+                if !self.work.as_ref().is_some_and(held) && self.batches.is_none() {
                     self.rollout = None;
                 }
                 self.last = None;
@@ -363,6 +364,7 @@ fn project(work: &Work, rolls_back_in_batches: bool) -> Workload {
         pod_template_hash: name(work.template),
         in_rollback: work.marked && work.stable == Some(work.template),
         marked: work.marked,
+        held: work.held || work.controlled || work.stable.is_some(),
         labelled: work.labelled,
         rolls_back_in_batches,
         ..crate::fixture::workload()

@@ -29,7 +29,8 @@ pub enum Action {
     /// Bring the hash of the plan on the Rollout up to date.
     MarkHash,
     /// Take our finalizer off the Rollout, once the server itself, not a cache that may be late, says that
-    /// the workload has no mark and that the BatchRelease is gone: nobody looks at them afterwards.
+    /// the workload has no mark and is not held, and that the BatchRelease is gone: nobody looks at them
+    /// afterwards.
     Forget,
     /// Put the label on the workload by which the webhooks select.
     Label,

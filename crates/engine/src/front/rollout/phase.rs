@@ -177,7 +177,7 @@ fn healthy(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
 
 /// Whether anything of a release is still there.
 fn engaged(turn: &Turn<'_>) -> bool {
-    turn.release().is_some() || turn.workload().is_some_and(|workload| workload.marked)
+    turn.release().is_some() || turn.workload().is_some_and(|it| it.marked || it.held)
 }
 
 fn disable(turn: &mut Turn<'_>) -> Flow {

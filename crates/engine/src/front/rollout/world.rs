@@ -103,6 +103,10 @@ pub struct Workload {
     pub in_rollback: bool,
     /// Annotation `rollouts.kruise.io/in-progressing` is there: a change is held.
     pub marked: bool,
+    /// Something stands on it that a release leaves and nobody else: the user's strategy put aside, the
+    /// label of the stable revision, control-info. What a living BatchRelease of somebody else left does
+    /// not count.
+    pub held: bool,
     /// Label `rollouts.kruise.io/rollout-id`.
     pub rollout_id: Option<String>,
     /// Label `rollouts.kruise.io/workload-type` is there.
