@@ -198,6 +198,26 @@ fn a_changed_plan_goes_on_with_the_first_step_that_is_not_behind() {
 }
 
 #[test]
+fn a_release_that_the_original_began_goes_on_at_its_step() {
+    // It calls the revision of a Deployment by the hash of its ReplicaSet, and hashes the plan otherwise.
+    let mut world = waiting(2);
+    canary(&mut world, |it| {
+        it.canary_revision = "hash-v2".to_owned();
+        it.observed_rollout_id = "hash-v2".to_owned();
+        it.rollout_hash = "theirs".to_owned();
+    });
+    world.rollout.marked_hash = Some("theirs".to_owned());
+    on_release(&mut world, |release| release.plan.rollout_id = "hash-v2".to_owned());
+    let decision = check(&world, "Progressing InRolling 2>3 StepPaused: mark-hash");
+    let release = decision.status.canary.unwrap();
+    assert_eq!(
+        (release.rollout_hash.as_str(), release.canary_revision.as_str()),
+        ("plan", "hash-v2")
+    );
+    assert_eq!(release.observed_rollout_id, "hash-v2");
+}
+
+#[test]
 fn pauses_and_thresholds_are_no_other_plan() {
     let mut world = waiting(2);
     let mut plan = steps(&[Percent(20), Percent(60), Percent(100)]);

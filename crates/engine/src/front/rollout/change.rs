@@ -8,7 +8,7 @@ use super::{Flow, Turn, progress};
 /// Whether the template is another than the one that is released.
 pub(super) fn changed(turn: &Turn<'_>, workload: &Workload) -> bool {
     let canary = turn.status.canary.as_ref();
-    canary.is_some_and(|canary| canary.canary_revision != workload.update_revision)
+    canary.is_some_and(|canary| !workload.is_at(&canary.canary_revision))
 }
 
 /// What follows from a change; `None` where nothing changed.
@@ -48,11 +48,12 @@ fn rolls_back(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
     Flow::Again
 }
 
-fn take(turn: &mut Turn<'_>, workload: &Workload) {
+/// Takes the template of now for what is released.
+pub(super) fn take(turn: &mut Turn<'_>, workload: &Workload) {
     if let Some(canary) = &mut turn.status.canary {
         canary.canary_revision.clone_from(&workload.update_revision);
         canary.observed_workload_generation = workload.generation;
-        canary.observed_rollout_id = workload.id();
+        canary.observed_rollout_id = workload.id(&workload.update_revision);
     }
 }
 

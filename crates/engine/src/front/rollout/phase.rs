@@ -2,7 +2,7 @@
 
 use super::status::{Canary, ConditionKind, Phase, Reason, StepState};
 use super::world::Workload;
-use super::{Action, Flow, Turn, finalise, progress};
+use super::{Action, Flow, Turn, change, finalise, progress};
 
 /// The message while there is no workload.
 pub(super) const NOT_FOUND: &str = "Workload Not Found";
@@ -57,7 +57,7 @@ pub(super) fn next(turn: &mut Turn<'_>) -> Flow {
         Phase::Initial => turn.enter(Phase::Healthy, HEALTHY),
         Phase::Disabled => {
             // What changed in the meantime was nobody's business.
-            anchor(turn, workload);
+            change::take(turn, workload);
             turn.enter(Phase::Healthy, HEALTHY)
         }
         Phase::Healthy => healthy(turn, workload),
@@ -115,22 +115,13 @@ fn speak_again(turn: &mut Turn<'_>, phase: Phase) {
 fn refresh(turn: &mut Turn<'_>, workload: &Workload) {
     let under_way = turn.status.phase == Some(Phase::Progressing);
     let Some(canary) = &mut turn.status.canary else { return };
-    if canary.canary_revision != workload.update_revision {
+    if !workload.is_at(&canary.canary_revision) {
         return;
     }
     canary.observed_workload_generation = workload.generation;
-    let back = Workload { in_rollback: true, ..workload.clone() }.id();
+    let back = Workload { in_rollback: true, ..workload.clone() }.id(&canary.canary_revision);
     if !(under_way && canary.observed_rollout_id == back) {
-        canary.observed_rollout_id = workload.id();
-    }
-}
-
-/// Takes what runs for what is released.
-fn anchor(turn: &mut Turn<'_>, workload: &Workload) {
-    if let Some(canary) = &mut turn.status.canary {
-        canary.canary_revision.clone_from(&workload.update_revision);
-        canary.observed_workload_generation = workload.generation;
-        canary.observed_rollout_id = workload.id();
+        canary.observed_rollout_id = workload.id(&canary.canary_revision);
     }
 }
 
@@ -145,7 +136,7 @@ fn healthy(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
         "workload deployment is completed".clone_into(&mut turn.status.message);
         turn.status.canary = Some(Canary {
             observed_workload_generation: workload.generation,
-            observed_rollout_id: workload.id(),
+            observed_rollout_id: workload.id(&workload.update_revision),
             rollout_hash: turn.world.rollout.hash.clone(),
             stable_revision: workload.stable_revision.clone(),
             pod_template_hash: workload.pod_template_hash.clone(),
@@ -157,13 +148,13 @@ fn healthy(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
         });
         return Flow::Rest;
     };
-    if canary.canary_revision == workload.update_revision {
+    if workload.is_at(&canary.canary_revision) {
         return Flow::Rest;
     }
     // A change that no webhook saw: the label came later, or the webhook was down.
     let remade = workload.generation < canary.observed_workload_generation;
     if workload.old == 0 || workload.replicas == 0 || remade {
-        anchor(turn, workload);
+        change::take(turn, workload);
         return Flow::Rest;
     }
     let text = format!(

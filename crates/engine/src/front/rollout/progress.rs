@@ -34,7 +34,7 @@ fn initialise(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
     }
     let fresh = Canary {
         observed_workload_generation: workload.generation,
-        observed_rollout_id: workload.id(),
+        observed_rollout_id: workload.id(&workload.update_revision),
         rollout_hash: turn.world.rollout.hash.clone(),
         stable_revision: workload.stable_revision.clone(),
         canary_revision: workload.update_revision.clone(),

@@ -75,7 +75,7 @@ pub(super) fn read(turn: &mut Turn<'_>, workload: &Workload) {
     // Before the first batch no Pod has the label.
     let begun = canary.state != StepState::BeforeStepUpgrade || canary.current_step > 1;
     let known = !workload.pod_template_hash.is_empty();
-    if begun && known && canary.canary_revision == workload.update_revision {
+    if begun && known && workload.is_at(&canary.canary_revision) {
         canary.pod_template_hash.clone_from(&workload.pod_template_hash);
     }
 }

@@ -95,7 +95,8 @@ pub struct Workload {
     pub old: u32,
     /// The revision to go back to; empty where none is known.
     pub stable_revision: String,
-    /// The revision of the template.
+    /// The revision of the template: the same word for as long as the template is the same, so of a
+    /// Deployment no hash that there is only once a ReplicaSet was made.
     pub update_revision: String,
     /// Value of the label that tells Pods of the update revision; empty while unknown.
     pub pod_template_hash: String,
@@ -124,12 +125,19 @@ impl Workload {
         self.seen() && self.old == 0 && self.updated >= self.replicas
     }
 
-    /// The id of the release of this template.
-    pub(super) fn id(&self) -> String {
+    /// Whether this is the revision of the template. The original calls that of a Deployment by the hash
+    /// of its ReplicaSet as soon as there is one, and a release that it began goes on.
+    pub(super) fn is_at(&self, revision: &str) -> bool {
+        revision == self.update_revision
+            || (!revision.is_empty() && revision == self.pod_template_hash)
+    }
+
+    /// The id of the release of this revision.
+    pub(super) fn id(&self, revision: &str) -> String {
         match &self.rollout_id {
             Some(id) if !id.is_empty() => id.clone(),
-            _ if self.in_rollback => format!("rollback-{}", self.update_revision),
-            _ => self.update_revision.clone(),
+            _ if self.in_rollback => format!("rollback-{revision}"),
+            _ => revision.to_owned(),
         }
     }
 }
