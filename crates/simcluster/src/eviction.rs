@@ -195,14 +195,15 @@ fn finish(
         return Ok(None);
     }
     let mut going = victim.clone();
-    pod::set_condition(
-        &mut going,
-        "DisruptionTarget",
-        "True",
-        "EvictionByEvictionAPI",
-        "Eviction API: evicting",
-        now,
-    );
+    let (type_, reason) = ("DisruptionTarget", "EvictionByEvictionAPI");
+    pod::set_condition(&mut going, type_, "True", reason, "Eviction API: evicting", now);
+    // It is merged into what a taint may have left there.
+    let generation = pod::condition(victim, type_).map(|said| said["observedGeneration"].clone());
+    if let Some(generation) = generation.filter(|generation| !generation.is_null()) {
+        let mut said = pod::condition(&going, type_).cloned().unwrap_or_default();
+        said["observedGeneration"] = generation;
+        pod::put_condition(&mut going, said);
+    }
     Ok(Some(going))
 }
 

@@ -191,3 +191,17 @@ fn a_budget_that_failed_to_sync_says_why() {
     let error = plain(&running(), &[failed]).verdict.unwrap_err();
     assert!(error.causes[0].message.ends_with("because it failed sync: why"), "{error:?}");
 }
+
+#[test]
+fn an_eviction_keeps_the_generation_that_a_taint_noted() {
+    let mut victim = Value::clone(&running());
+    let taint = json!({
+        "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
+        "observedGeneration": 3,
+    });
+    pod::put_condition(&mut victim, taint);
+    let going = plain(&Arc::new(victim), &[]).verdict.unwrap().unwrap();
+    let said = pod::condition(&going, "DisruptionTarget").unwrap();
+    assert_eq!(said["reason"], "EvictionByEvictionAPI");
+    assert_eq!(said["observedGeneration"], 3);
+}
