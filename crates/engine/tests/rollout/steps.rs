@@ -76,6 +76,11 @@ fn what_the_batch_release_says_is_taken_over() {
     assert_eq!((release.canary_replicas, release.canary_ready_replicas), (3, 2));
     let message = "BatchRelease is at state Verifying, rollout-id v2, step 2, it is hard";
     assert_eq!(release.message, message);
+    let mut world = waiting(2);
+    on_release(&mut world, |release| release.message = "it is ready".to_owned());
+    let status = check(&world, "Progressing InRolling 2>3 StepPaused: -").status;
+    let message = "BatchRelease is at state Ready, rollout-id v2, step 2";
+    assert_eq!(status.canary.unwrap().message, message);
 }
 
 #[test]

@@ -80,14 +80,13 @@ pub(super) fn read(turn: &mut Turn<'_>, workload: &Workload) {
     }
 }
 
+/// In the original's words. While a batch is not ready, why not; a ready one has nothing to add.
 fn message(release: &BatchRelease) -> String {
     let BatchRelease { batch_state, observed_rollout_id, current_batch, message, .. } = release;
-    let (step, batch_state) = (current_batch + 1, batch_state.map(BatchState::name));
-    let batch_state = batch_state.unwrap_or_default();
-    let mut text = format!(
-        "BatchRelease is at state {batch_state}, rollout-id {observed_rollout_id}, step {step}"
-    );
-    if !message.is_empty() {
+    let (step, state) = (current_batch + 1, batch_state.map(BatchState::name).unwrap_or_default());
+    let mut text =
+        format!("BatchRelease is at state {state}, rollout-id {observed_rollout_id}, step {step}");
+    if !message.is_empty() && *batch_state != Some(BatchState::Ready) {
         text.push_str(", ");
         text.push_str(message);
     }
