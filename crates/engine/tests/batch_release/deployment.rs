@@ -40,11 +40,19 @@ fn a_batch_waits_for_its_pods_and_names_what_it_waits_for() {
             .map(|set| engine::mover::replica_sets::ReplicaSet { available: 0, ..set });
     });
     let decision = check(&waits, "1 Verifying: -");
-    names(&decision.status.message, &["0 of 1 Pods"]);
+    names(&decision.status.message, &["0 of 1 Pods", "Pod web-0 is not ready"]);
 }
 
 #[test]
 fn a_pause_stops_the_sizes_and_follows_a_scaling() {
     let paused = grown(10, 2, 8).at(1).release(|release| release.paused = true);
     check(&paused, "2 Upgrading: -");
+}
+
+#[test]
+fn scaled_far_at_one_percent_one_pod_stays_the_batch() {
+    let batch = grown(28, 1, 4).batches(&[percent(1), percent(100)]).machinery(|deployment| {
+        deployment.old = vec![sized("web-v1", 1, 4, 5)];
+    });
+    check(&batch, "1 Upgrading: size web-v1 27");
 }

@@ -24,6 +24,11 @@ pub(crate) fn judge(world: &World, decision: &Decision, now: Timestamp) {
     if world.release.paused && decision.status.phase == Some(Phase::Progressing) {
         assert!(disturbed.is_empty(), "{told} in a pause");
     }
+    if decision.status.phase == Some(Phase::Progressing) {
+        let seen = body.workload.observed_generation >= body.workload.generation;
+        let same = decision.status.update_revision == body.workload.update_revision;
+        assert!(disturbed.is_empty() || (seen && same), "{told} of another revision");
+    }
     target(world, body, decision, action, &disturbed);
     budget(world, body, action, &disturbed, &told);
 }

@@ -15,4 +15,5 @@ mod scaling;
 mod rollback;
 mod finish;
 mod degraded;
+mod telling;
 mod walk;

@@ -1,4 +1,4 @@
-use engine::front::batch_release::{BatchState, ConditionKind};
+use engine::front::batch_release::{BatchState, Change, ConditionKind};
 use jiff::SignedDuration;
 
 use crate::fixture::{
@@ -82,4 +82,17 @@ fn a_batch_without_progress_is_called_stuck_and_goes_on() {
     check(&on_delete, "2 Upgrading: evict 9 8 7");
     assert!(on_delete.decide().status.condition(ConditionKind::Stuck).is_some());
     check(&late.change(4, |pod| pod.ready_since = Some(noon())), "2 Ready: -");
+}
+
+#[test]
+fn counts_and_sentences_may_wait_to_be_written_and_nothing_else() {
+    let waits = moved().starting(4).again();
+    let old = waits.world.status.clone();
+    let change = |fixture: &Fixture| fixture.decide().status.change(&old);
+    assert_eq!(change(&waits), Change::None);
+    assert_eq!(change(&waits.clone().starting(5)), Change::Numbers);
+    assert_eq!(change(&waits.clone().gone(4)), Change::Standing);
+    assert_eq!(change(&waits.change(4, |pod| pod.ready_since = Some(ago(1)))), Change::Standing);
+    let evicts = on_delete(10).budget(3);
+    assert_eq!(evicts.decide().status.change(&evicts.world.status), Change::Standing);
 }

@@ -1,6 +1,8 @@
-use engine::world::Refusal;
+use engine::world::{ApplyRefused, Refusal};
 
-use crate::fixture::{check, names, noon, on_delete, partition, percent, pods, set, uid};
+use crate::fixture::{
+    ago, ahead, check, names, noon, on_delete, partition, percent, pods, set, uid,
+};
 
 #[test]
 fn without_a_budget_the_batch_is_opened_at_once_and_the_sets_own_controller_sets_the_pace() {
@@ -54,12 +56,25 @@ fn on_delete_goes_by_eviction() {
 }
 
 #[test]
-fn evictions_keep_their_distance_and_other_writes_do_not() {
-    let recent = on_delete(10).at(1).budget(3).status(|it| it.last_eviction = Some(noon()));
-    let decision = check(&recent, "2 Upgrading: -");
-    assert!(decision.wake.is_some_and(|at| at > noon()));
-    let open = set(10).at(1).budget(3).status(|it| it.last_eviction = Some(noon()));
-    check(&open, "2 Upgrading: open 7");
+fn what_somebody_else_does_to_the_partition_is_put_right() {
+    let lowered = set(10).strategy(partition(0)).updated(&[9, 8]);
+    check(&lowered, "1 Upgrading: strategy partition 8");
+    let raised = set(10).at(1).strategy(partition(10)).updated(&[9, 8]);
+    check(&raised, "2 Upgrading: open 4");
+}
+
+#[test]
+fn a_write_that_is_refused_is_told_and_tried_again_later() {
+    let refused = set(10).with(|world| {
+        let message = "denied by policy".into();
+        world.outcome.apply_refused =
+            Some(ApplyRefused { hash: String::new(), invalid: false, message });
+        world.outcome.acted_at = Some(ago(5));
+    });
+    let decision = check(&refused, "1 Upgrading: -");
+    names(&decision.status.message, &["StatefulSet web", "denied by policy"]);
+    assert_eq!(decision.wake, Some(ahead(25)));
+    check(&refused.with(|world| world.outcome.acted_at = Some(ago(30))), "1 Upgrading: open 8");
 }
 
 #[test]
@@ -76,7 +91,7 @@ fn a_refusal_is_waited_out_and_told() {
 fn what_was_announced_keeps_its_place_in_the_batch() {
     let announced = on_delete(10).budget(5).status(|status| {
         status.evicting = vec![uid(4, "v1")];
-        status.last_eviction = Some(crate::fixture::ago(5));
+        status.last_eviction = Some(ago(5));
     });
     check(&announced, "1 Upgrading: evict 4 9");
 }

@@ -22,6 +22,8 @@ pub(crate) enum Event {
     Template(&'static str),
     Crash(Crash),
     Lag(u32),
+    ControllerLag(u32),
+    RolloutLag(u32),
 }
 
 fn apply(cluster: &mut Cluster, event: Event) {
@@ -33,6 +35,8 @@ fn apply(cluster: &mut Cluster, event: Event) {
         Event::Template(template) => cluster.template(template),
         Event::Crash(crash) => cluster.crash(crash),
         Event::Lag(seconds) => cluster.lag = seconds,
+        Event::ControllerLag(seconds) => cluster.controller_lag = seconds,
+        Event::RolloutLag(seconds) => cluster.rollout_lag = seconds,
     }
 }
 
@@ -88,6 +92,8 @@ fn events() -> impl Strategy<Value = Event> {
         2 => prop::sample::select(vec!["a", "b", "c", "bad"]).prop_map(Event::Template),
         3 => crashes().prop_map(Event::Crash),
         2 => (1..8u32).prop_map(Event::Lag),
+        2 => (1..8u32).prop_map(Event::ControllerLag),
+        2 => (1..8u32).prop_map(Event::RolloutLag),
     ]
 }
 
@@ -96,17 +102,17 @@ fn events() -> impl Strategy<Value = Event> {
 fn comes_to_its_end(cluster: &mut Cluster) {
     cluster.release.paused = false;
     cluster.template("z");
-    cluster.run(LONG, &mut judge);
+    cluster.rest(LONG, &mut judge);
     cluster.approve();
     cluster.approve();
-    cluster.run(LONG, &mut judge);
+    cluster.rest(LONG, &mut judge);
     let status = &cluster.status;
     let end = (status.phase, status.batch_state, status.current_batch);
     let ready = (Some(Phase::Progressing), Some(BatchState::Ready), 2);
     assert_eq!(end, ready, "{}", status.message);
     cluster.release.immediate = false;
     cluster.promote();
-    cluster.run(LONG, &mut judge);
+    cluster.rest(LONG, &mut judge);
     assert_eq!(cluster.status.phase, Some(Phase::Completed), "{}", cluster.status.message);
     assert_eq!(cluster.at("z"), cluster.count(), "{:?}", cluster.revisions());
     given_back(cluster);
@@ -158,12 +164,12 @@ proptest! {
     ) {
         let mut cluster = walk(make, &plan, &steps);
         // At once: the template of before, and nothing held any more.
-        cluster.run(LONG, &mut judge);
+        cluster.rest(LONG, &mut judge);
         cluster.release.paused = false;
         cluster.template("a");
-        cluster.run(LONG, &mut judge);
+        cluster.rest(LONG, &mut judge);
         cluster.promote();
-        cluster.run(LONG, &mut judge);
+        cluster.rest(LONG, &mut judge);
         prop_assert_eq!(cluster.status.phase, Some(Phase::Completed));
         prop_assert_eq!(cluster.at("a"), cluster.count());
         given_back(&cluster);
@@ -184,7 +190,7 @@ proptest! {
                     cluster.crash(*crash);
                     cluster.run(apart, &mut judge);
                 }
-                cluster.run(LONG, &mut judge);
+                cluster.rest(LONG, &mut judge);
                 cluster.approve();
             }
             let state = cluster.status.batch_state;

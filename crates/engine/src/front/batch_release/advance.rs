@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::begin::restart;
-use super::count::{Count, unready};
+use super::count::{Count, unready, worst};
 use super::decision::Action;
 use super::labels::labels;
 use super::motion::{Motion, Next};
@@ -59,7 +59,8 @@ pub(super) fn advance(
         };
         status.batch_state = Some(state);
         status.batch_ready_time = None;
-        return Standing::new(waiting(&batch, &why, held, &motion));
+        let pod = motion.worst().or_else(|| worst(world, body, now));
+        return Standing::new(waiting(&batch, &why, held, pod));
     }
     ready(world, status, &batch, now)
 }
@@ -82,12 +83,12 @@ fn paused(status: &mut Status, motion: &Motion<'_>, count: Count, wanted: u32) -
     standing
 }
 
-fn waiting(batch: &str, why: &str, held: Option<Remark>, motion: &Motion<'_>) -> Remark {
+fn waiting(batch: &str, why: &str, held: Option<Remark>, pod: Option<String>) -> Remark {
     match held {
         Some(held) => Remark { message: format!("{batch}: {why}; {}", held.message), ..held },
         None => {
-            let worst = motion.worst().map(|pod| format!("; {pod}")).unwrap_or_default();
-            Remark::on("WaitingForPods", format!("{batch}: {why}{worst}"))
+            let pod = pod.map(|pod| format!("; {pod}")).unwrap_or_default();
+            Remark::on("WaitingForPods", format!("{batch}: {why}{pod}"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Times: how far apart evictions are, when a batch is called stuck, when the next look is due.
+//! Times: what an action waits for, when a batch is called stuck, when the next look is due.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,12 +11,7 @@ use crate::decision::Action as Motion;
 use crate::mover;
 
 /// Holds an action back that comes too early, and says until when.
-pub(super) fn gate(
-    world: &World,
-    status: &Status,
-    standing: &mut Standing,
-    now: Timestamp,
-) -> Option<Timestamp> {
+pub(super) fn gate(world: &World, standing: &mut Standing, now: Timestamp) -> Option<Timestamp> {
     let action = standing.action.as_ref()?;
     let until = if let Some((until, hold)) = budget::busy(&world.outcome, now) {
         standing.remark = Remark::from(hold);
@@ -27,7 +22,7 @@ pub(super) fn gate(
         standing.remark = Remark::degraded("CannotWriteWorkload", message);
         after(world.outcome.acted_at, world.settings.slow, now)
     } else {
-        unseen(world, now).or_else(|| spaced(world, status, action, now))
+        unseen(world, now)
     };
     if until.is_some() {
         standing.action = None;
@@ -49,12 +44,6 @@ fn after(at: Option<Timestamp>, pause: SignedDuration, now: Timestamp) -> Option
 /// be, or the cluster was set back to an earlier state.
 fn unseen(world: &World, now: Timestamp) -> Option<Timestamp> {
     after(world.outcome.acted_at.filter(|_| world.unseen), world.settings.slow, now)
-}
-
-/// Pods go no faster than one group in each interval; other writes need no pace.
-fn spaced(world: &World, status: &Status, action: &Action, now: Timestamp) -> Option<Timestamp> {
-    let Action::Move(Motion::Evict { .. } | Motion::Delete { .. }) = action else { return None };
-    after(status.last_eviction, world.settings.interval, now)
 }
 
 /// Whether the release waits for something that it may wait for too long.

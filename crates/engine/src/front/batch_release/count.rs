@@ -87,3 +87,24 @@ pub(super) fn unready(
     }
     None
 }
+
+/// The Pod of the new revision to name when a batch does not get ready: one in trouble before others.
+pub(super) fn worst(world: &World, body: &Body, now: Timestamp) -> Option<String> {
+    let unready = updated(world, body)
+        .into_iter()
+        .filter(|pod| !is_available(pod, &body.workload, now))
+        .min_by_key(|pod| pod.trouble.is_none())?;
+    let name = &unready.name;
+    Some(match &unready.trouble {
+        Some(trouble) if trouble.message.is_empty() => {
+            format!("Pod {name} is not ready: {}", trouble.reason)
+        }
+        Some(trouble) => {
+            format!("Pod {name} is not ready: {}: {}", trouble.reason, trouble.message)
+        }
+        None if unready.ready_since.is_some() => {
+            format!("Pod {name} is ready, but not for minReadySeconds")
+        }
+        None => format!("Pod {name} is not ready yet"),
+    })
+}

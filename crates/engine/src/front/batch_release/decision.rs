@@ -12,8 +12,8 @@ use crate::world::{Strategy, Uid};
 /// What comes out of one look at a [`World`](super::World).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The next status. It is written, if it differs from the last, **before** the action, under the
-    /// resourceVersion that was read.
+    /// The next status. It is written **before** the action, under the resourceVersion that was read, if
+    /// it says where the release stands; see [`Status::change`].
     pub status: Status,
     /// What to do then. Doing part of it is normal: the next look sees how far it got.
     pub action: Option<Action>,

@@ -26,7 +26,7 @@ use jiff::Timestamp;
 
 use crate::front::report::pods;
 pub use decision::{Action, Decision, Held, Label, Mark, Original};
-pub use status::{BatchState, Condition, ConditionKind, Phase, Status};
+pub use status::{BatchState, Change, Condition, ConditionKind, Phase, Status};
 pub use tell::{Notice, news};
 pub use world::{Body, Control, Deployment, Machinery, Marks, Release, Rolling, Target, World};
 
@@ -45,7 +45,7 @@ use terms::target;
 pub fn decide(world: &World, now: Timestamp) -> Decision {
     let mut status = begin(world);
     let mut standing = stand(world, &mut status, now);
-    let early = gate(world, &status, &mut standing, now);
+    let early = gate(world, &mut standing, now);
     announce(&mut status, world, standing.action.as_ref(), now);
     run_clock(&mut status, world, &standing, now);
     status.message.clone_from(&standing.remark.message);

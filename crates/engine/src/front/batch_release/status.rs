@@ -100,10 +100,46 @@ pub struct Status {
 }
 
 impl Status {
+    /// What writing `self` over `old` would tell.
+    pub fn change(&self, old: &Self) -> Change {
+        if self == old {
+            return Change::None;
+        }
+        let announces = self.evicting.iter().any(|uid| !old.evicting.contains(uid));
+        let conditions = self.conditions.iter().map(|it| (it.kind, it.holds, &it.reason));
+        let before = old.conditions.iter().map(|it| (it.kind, it.holds, &it.reason));
+        let same = Self {
+            message: old.message.clone(),
+            updated: old.updated,
+            updated_ready: old.updated_ready,
+            conditions: old.conditions.clone(),
+            evicting: old.evicting.clone(),
+            last_progress: old.last_progress,
+            progressed: old.progressed,
+            ..self.clone()
+        };
+        if announces || same != *old || !conditions.eq(before) {
+            return Change::Standing;
+        }
+        Change::Numbers
+    }
+
     /// The condition of a kind, if it is known.
     pub fn condition(&self, kind: ConditionKind) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.kind == kind)
     }
+}
+
+/// How much a new status says that the old one did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// Nothing: it is not written.
+    None,
+    /// Counts and sentences. Nothing depends on them, so that a release of many Pods may write them once
+    /// in a few seconds, and act before.
+    Numbers,
+    /// Where the release stands, or which Pods are about to go: it is written before anything is done.
+    Standing,
 }
 
 /// One of `status.conditions`.

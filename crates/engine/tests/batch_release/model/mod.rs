@@ -1,0 +1,445 @@
+//! A small cluster: a workload of each kind with its own controller, Pods that come up and go, a disruption
+//! budget and the Eviction API, by the rules of Kubernetes 1.36; and the loop over its one release.
+//!
+//! One tick is one second. Everything follows from the calls made to it.
+
+mod controllers;
+mod writes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::front::batch_release::{
+    Body, Control, Decision, Deployment, Machinery, Marks, Phase, Release, Rolling, Status, Target,
+    World, decide,
+};
+use engine::mover::replica_sets::ReplicaSet;
+use engine::quantity::IntOrPercent;
+use engine::world::{Outcome, Pod, PodManagement, Settings, Strategy, Uid};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::fixture::{self, ABOVE_ALL, budget_over, noon, partition, pods, sized};
+
+/// What kind of workload, and how its user has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Set(PodManagement),
+    OnDelete,
+    Daemons,
+    Deployment,
+}
+
+/// How a cluster is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Make {
+    pub(crate) kind: Kind,
+    pub(crate) replicas: u32,
+    pub(crate) min_ready: i64,
+    pub(crate) start_up: i64,
+    /// A disruption budget of this `maxUnavailable`, if there is one.
+    pub(crate) budget: Option<u32>,
+    /// The workload's own `maxUnavailable`; the surge of a Deployment is 1.
+    pub(crate) max_unavailable: u32,
+    pub(crate) labels: bool,
+}
+
+/// Where the operator dies in its next look that comes this far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crash {
+    BeforeStatus,
+    BeforeAction,
+    AfterPart,
+    AfterAction,
+}
+
+/// What the operator's caches hold.
+#[derive(Clone, Debug, PartialEq)]
+struct View {
+    body: Body,
+    sets: Vec<ReplicaSet>,
+    template: String,
+    pods: Vec<Pod>,
+    marks: BTreeMap<Uid, Marks>,
+}
+
+/// The cluster and the operator's loop over its one release.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster {
+    pub(crate) make: Make,
+    pub(crate) now: Timestamp,
+    pub(crate) release: Release,
+    pub(crate) status: Status,
+    pub(crate) body: Body,
+    template: String,
+    sets: Vec<ReplicaSet>,
+    pods: Vec<Pod>,
+    marks: BTreeMap<Uid, Marks>,
+    outcome: Outcome,
+    view: View,
+    unseen: bool,
+    looked_at: Option<(View, Release)>,
+    wake: Option<Timestamp>,
+    born: u32,
+    crash: Option<Crash>,
+    /// Whether another release follows once this one is gone.
+    replaced: bool,
+    /// Seconds for which the caches stand still.
+    pub(crate) lag: u32,
+    /// Seconds for which the workload's own controller stands still.
+    pub(crate) controller_lag: u32,
+    /// Seconds for which the Rollout does not see that the template has changed.
+    pub(crate) rollout_lag: u32,
+}
+
+const USERS: Rolling =
+    Rolling { max_surge: IntOrPercent::Int(1), max_unavailable: IntOrPercent::Int(1) };
+
+/// The user's own strategy, wherever it is not held.
+pub(crate) fn own(kind: Kind) -> Strategy {
+    match kind {
+        Kind::OnDelete => Strategy::OnDelete,
+        Kind::Set(_) | Kind::Daemons | Kind::Deployment => partition(0),
+    }
+}
+
+impl Cluster {
+    /// Every Pod at template `a`, no release.
+    pub(crate) fn new(make: Make) -> Self {
+        let fixture = match make.kind {
+            Kind::Set(_) | Kind::OnDelete => fixture::set(make.replicas),
+            Kind::Daemons => fixture::daemons(make.replicas),
+            Kind::Deployment => fixture::deployment(make.replicas),
+        };
+        let World { mut release, target, .. } = fixture.world;
+        let Target::Found(body) = target else { panic!("a fixture has a workload") };
+        let mut body = *body;
+        body.workload.strategy = own(make.kind);
+        body.workload.update_revision = "a".into();
+        body.workload.current_revision = "a".into();
+        body.workload.min_ready = SignedDuration::from_secs(make.min_ready);
+        body.max_unavailable = Some(pods(make.max_unavailable));
+        body.control = Control::Free;
+        body.in_progressing = false;
+        body.stable_revision = None;
+        if let Kind::Set(management) = make.kind {
+            body.workload.management = management;
+        }
+        body.machinery = match body.machinery {
+            Machinery::StatefulSet { .. } => Machinery::StatefulSet { saved: None },
+            Machinery::DaemonSet { .. } => Machinery::DaemonSet { saved: None },
+            Machinery::Deployment(deployment) => Machinery::Deployment(Deployment {
+                paused: false,
+                recreate: false,
+                rolling: Some(USERS),
+                saved: None,
+                old: Vec::new(),
+                ..deployment
+            }),
+        };
+        release.finalizer = false;
+        release.batch_partition = None;
+        let mut sets = Vec::new();
+        if make.kind == Kind::Deployment {
+            sets.push(sized("web-a", 1, make.replicas, make.replicas));
+        }
+        let view = View {
+            body: body.clone(),
+            sets: sets.clone(),
+            template: "a".into(),
+            pods: Vec::new(),
+            marks: BTreeMap::new(),
+        };
+        let mut cluster = Self {
+            make,
+            now: noon(),
+            release,
+            status: Status { phase: Some(Phase::Completed), ..Status::default() },
+            body,
+            template: "a".into(),
+            sets,
+            pods: Vec::new(),
+            marks: BTreeMap::new(),
+            outcome: Outcome::default(),
+            view,
+            unseen: false,
+            looked_at: None,
+            wake: None,
+            born: 0,
+            crash: None,
+            replaced: false,
+            lag: 0,
+            controller_lag: 0,
+            rollout_lag: 0,
+        };
+        for _ in 0..make.replicas * 2 + 20 {
+            cluster.controllers();
+            cluster.now += SignedDuration::from_secs(1);
+        }
+        cluster
+    }
+
+    // What users, their Rollout and the world do.
+
+    /// A new template, held by the webhook in the same write; a release that goes on is replaced.
+    pub(crate) fn template(&mut self, template: &str) {
+        if self.template == template {
+            return;
+        }
+        if !self.body.in_progressing {
+            self.body.stable_revision = Some(self.template.clone());
+        }
+        self.template = template.into();
+        self.write(|body| {
+            body.in_progressing = true;
+            match (&mut body.machinery, body.workload.strategy) {
+                (Machinery::Deployment(deployment), _) => deployment.paused = true,
+                (Machinery::DaemonSet { saved }, strategy) => {
+                    saved.get_or_insert(strategy);
+                    body.workload.strategy = Strategy::OnDelete;
+                }
+                (Machinery::StatefulSet { .. }, Strategy::RollingUpdate { .. }) => {
+                    body.workload.strategy = partition(ABOVE_ALL);
+                }
+                (Machinery::StatefulSet { .. }, Strategy::OnDelete) => {}
+            }
+        });
+        match self.status.phase {
+            Some(Phase::Completed) => self.begin(),
+            _ => self.replaced = true,
+        }
+    }
+
+    fn begin(&mut self) {
+        self.born += 1;
+        self.release.uid = Uid(format!("release-{}", self.born));
+        self.release.batch_partition = Some(0);
+        self.release.deleted = false;
+        self.release.finalizer = false;
+        self.release.immediate = true;
+        self.release.rollout_id =
+            if self.make.labels { format!("id-{}", self.template) } else { String::new() };
+        self.status = Status::default();
+        self.replaced = false;
+        self.plan();
+    }
+
+    fn plan(&mut self) {
+        let Release { batches, batch_partition, rollout_id, .. } = &self.release;
+        self.release.plan_hash = format!("{batches:?} {batch_partition:?} {rollout_id}");
+        self.release.generation += 1;
+    }
+
+    /// The next batch is allowed.
+    pub(crate) fn approve(&mut self) {
+        if let Some(allowed) = &mut self.release.batch_partition {
+            *allowed = (*allowed + 1).min(2);
+            self.plan();
+        }
+    }
+
+    /// The Rollout is through, or turned back.
+    pub(crate) fn promote(&mut self) {
+        self.release.batch_partition = None;
+        self.plan();
+    }
+
+    pub(crate) fn scale(&mut self, replicas: u32) {
+        if self.body.workload.replicas != replicas {
+            self.write(|body| body.workload.replicas = replicas);
+        }
+    }
+
+    /// The node goes: no budget is asked.
+    pub(crate) fn lose(&mut self, nth: usize) {
+        let at = self.now;
+        if let Some(pod) = self.pods.get_mut(nth) {
+            pod.deletion.get_or_insert(at);
+        }
+    }
+
+    pub(crate) fn crash(&mut self, crash: Crash) {
+        self.crash = Some(crash);
+    }
+
+    // What can be asked.
+
+    pub(crate) fn at(&self, revision: &str) -> u32 {
+        u32::try_from(self.pods.iter().filter(|pod| pod.revision == revision).count()).unwrap_or(0)
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.pods.len()).unwrap_or(0)
+    }
+
+    pub(crate) fn revisions(&self) -> BTreeMap<String, u32> {
+        let mut counts = BTreeMap::new();
+        for pod in &self.pods {
+            *counts.entry(pod.revision.clone()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// What the operator sees.
+    pub(crate) fn world(&self) -> World {
+        let View { body, sets, template, pods, marks } = self.view.clone();
+        let mut body = body;
+        if let Machinery::Deployment(deployment) = &mut body.machinery {
+            let name = format!("web-{template}");
+            let available = |set: &ReplicaSet| {
+                let revision = set.name.trim_start_matches("web-");
+                let good = pods.iter().filter(|pod| {
+                    pod.revision == revision
+                        && engine::account::is_available(pod, &body.workload, self.now)
+                });
+                u32::try_from(good.count()).unwrap_or(0)
+            };
+            let sets =
+                sets.iter().map(|set| ReplicaSet { available: available(set), ..set.clone() });
+            let (new, old): (Vec<_>, Vec<_>) = sets.partition(|set| set.name == name);
+            (deployment.new, deployment.old) = (new.into_iter().next(), old);
+            deployment.stable = body.stable_revision.as_ref().map(|it| format!("web-{it}"));
+        }
+        let expected = body.workload.replicas;
+        let budgets = self.make.budget.map(|max| budget_over(&pods, expected, max));
+        if let Control::Other { owner } = &body.control {
+            let ours = *owner == self.release.uid.0;
+            body.control = if ours { Control::Ours } else { Control::Free };
+        }
+        World {
+            release: self.release.clone(),
+            status: self.status.clone(),
+            target: Target::Found(Box::new(body)),
+            pods,
+            marks,
+            costs: BTreeMap::new(),
+            budgets: budgets.into_iter().collect(),
+            outcome: self.outcome.clone(),
+            unseen: self.unseen,
+            keep_paused: false,
+            settings: Settings::default(),
+        }
+    }
+
+    // One second.
+
+    pub(crate) fn run(
+        &mut self,
+        seconds: u32,
+        judge: &mut dyn FnMut(&World, &Decision, Timestamp),
+    ) {
+        for _ in 0..seconds {
+            self.tick(judge);
+        }
+    }
+
+    /// Runs until nothing has happened for longer than anything waits, or for this long at most.
+    pub(crate) fn rest(&mut self, most: u32, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
+        let mut still = 0;
+        for _ in 0..most {
+            let before = (self.truth(), self.status.clone(), self.release.clone());
+            self.tick(judge);
+            let same = before == (self.truth(), self.status.clone(), self.release.clone());
+            still = if same { still + 1 } else { 0 };
+            if still > 35 {
+                return;
+            }
+        }
+    }
+
+    fn tick(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
+        self.now += SignedDuration::from_secs(1);
+        self.controllers();
+        // A Rollout deletes a release of another template, makes the next one when it is gone, and takes
+        // its mark off at the end.
+        self.rollout_lag = self.rollout_lag.saturating_sub(1);
+        self.release.deleted |= self.replaced && self.rollout_lag == 0;
+        let over = self.status.phase == Some(Phase::Completed);
+        if over && self.replaced && !self.release.finalizer {
+            self.begin();
+        } else if over && !self.replaced && self.body.in_progressing {
+            self.body.in_progressing = false;
+            self.body.stable_revision = None;
+        }
+        if self.lag > 0 {
+            self.lag -= 1;
+        } else {
+            self.refresh();
+        }
+        for _ in 0..4 {
+            let seen = Some((self.view.clone(), self.release.clone()));
+            let due = self.wake.is_some_and(|at| at <= self.now);
+            let status = self.status.clone();
+            if seen == self.looked_at && !due {
+                break;
+            }
+            self.looked_at = seen;
+            self.look(judge);
+            if self.status != status {
+                // Its own write is news to it.
+                self.looked_at = None;
+            }
+            if self.lag == 0 {
+                self.refresh();
+            }
+        }
+    }
+
+    fn refresh(&mut self) {
+        self.view = self.truth();
+        self.unseen = false;
+    }
+
+    fn truth(&self) -> View {
+        View {
+            body: self.body.clone(),
+            sets: self.sets.clone(),
+            template: self.template.clone(),
+            pods: self.pods.clone(),
+            marks: self.marks.clone(),
+        }
+    }
+
+    fn look(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
+        let standing: BTreeSet<&Uid> = self
+            .view
+            .pods
+            .iter()
+            .filter(|pod| pod.deletion.is_none())
+            .map(|pod| &pod.uid)
+            .collect();
+        self.outcome.accepted.retain(|uid| standing.contains(uid));
+        let world = self.world();
+        let decision = decide(&world, self.now);
+        judge(&world, &decision, self.now);
+        if self.dies(Crash::BeforeStatus) {
+            return;
+        }
+        self.status = decision.status.clone();
+        self.wake = decision.wake;
+        let Some(action) = decision.action else { return };
+        if self.dies(Crash::BeforeAction) {
+            return;
+        }
+        let part = self.crash == Some(Crash::AfterPart);
+        self.act(&action, part);
+        self.outcome.acted_at = Some(self.now);
+        let _ = self.dies(Crash::AfterPart) || self.dies(Crash::AfterAction);
+    }
+
+    /// The process ends here and another one begins: it reads everything anew and remembers nothing.
+    fn dies(&mut self, here: Crash) -> bool {
+        let dies = self.crash == Some(here);
+        if dies {
+            self.crash = None;
+            self.outcome = Outcome::default();
+            self.lag = 0;
+            self.looked_at = None;
+            self.refresh();
+        }
+        dies
+    }
+
+    fn write(&mut self, change: impl FnOnce(&mut Body)) {
+        change(&mut self.body);
+        self.body.workload.generation += 1;
+    }
+}
