@@ -60,6 +60,18 @@ fn a_roll_back_cancels_at_once_in_every_state() {
 }
 
 #[test]
+fn a_change_that_is_taken_back_before_its_first_step_is_canceled() {
+    let mut world = crate::fixture::changed();
+    world.status = check(&world, "Progressing Initializing 1>2 BeforeStepUpgrade: -").status;
+    set(&mut world, |workload| {
+        (workload.update_revision, workload.in_rollback) = ("v1".to_owned(), true);
+        (workload.updated, workload.old) = (5, 0);
+    });
+    let end = "ReleaseWorkloadControl: release";
+    check(&world, &format!("Progressing Cancelling 1>2 BeforeStepUpgrade {end}"));
+}
+
+#[test]
 fn kinds_that_can_roll_back_in_batches_do_where_it_is_asked_for() {
     let mut world = waiting(2);
     rolled_back(&mut world);

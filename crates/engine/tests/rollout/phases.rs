@@ -175,4 +175,9 @@ fn disabled_at_rest_it_lets_changes_pass() {
     assert_eq!(decision.status.message, "rollout is healthy");
     assert_eq!(decision.status.phase, Some(Phase::Healthy));
     assert_eq!(decision.status.canary.unwrap().canary_revision, "v2");
+    // Nor when it was away in between.
+    let workload = world.workload.take();
+    world.status = check(&world, "Initial 3>-1 Completed: -").status;
+    world.workload = workload;
+    check(&world, "Healthy 3>-1 Completed: -");
 }

@@ -26,6 +26,16 @@ pub(super) fn seen(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
     (canary.rollout_hash != *hash).then(|| planned_again(turn, workload))
 }
 
+/// What follows where a change is taken back before its first step; `None` where it is not.
+pub(super) fn taken_back(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
+    let canary = turn.status.canary.as_ref()?;
+    // The release before this one has come further.
+    let anchored = canary.state == StepState::BeforeStepUpgrade && canary.finalising.is_none();
+    let in_batches = turn.world.rollout.rollback_in_batch && workload.rolls_back_in_batches;
+    let back = anchored && workload.in_rollback && changed(turn, workload) && !in_batches;
+    back.then(|| rolled_back(turn, workload))
+}
+
 /// Back to the stable revision, at once.
 fn rolled_back(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
     take(turn, workload);

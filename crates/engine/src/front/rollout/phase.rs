@@ -54,9 +54,8 @@ pub(super) fn next(turn: &mut Turn<'_>) -> Flow {
         return Flow::Rest;
     }
     match phase {
-        Phase::Initial => turn.enter(Phase::Healthy, HEALTHY),
-        Phase::Disabled => {
-            // What changed in the meantime was nobody's business.
+        Phase::Initial | Phase::Disabled => {
+            // What changed while it was disabled, or was made anew, was nobody's business.
             change::take(turn, workload);
             turn.enter(Phase::Healthy, HEALTHY)
         }

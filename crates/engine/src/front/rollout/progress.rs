@@ -32,6 +32,9 @@ fn initialise(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
         // Of a release before this one.
         return delete(turn, release.deleting);
     }
+    if let Some(flow) = change::taken_back(turn, workload) {
+        return flow;
+    }
     let fresh = Canary {
         observed_workload_generation: workload.generation,
         observed_rollout_id: workload.id(&workload.update_revision),
