@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::env::{Env, Outcome, ROLLOUTS, same, says};
+use crate::env::{Env, Outcome, ROLLOUTS, ensure, same, says};
 use crate::kit::{DONE, phase, pods, reason, rollout};
 
 const NAME: &str = "spec/statefulset/metadata/name";
@@ -45,7 +45,12 @@ pub(crate) async fn the_second_takes_over_when_the_first_is_deleted(env: Env) ->
     env.delete(ROLLOUTS, "web").await?;
     let spec = first.rollout.0["spec"]["statefulset"]["spec"].clone();
     let second = rollout("heir").with(NAME, "web").with("spec/statefulset/spec", spec);
-    env.apply(ROLLOUTS, &second.0).await?;
+    // The webhook knows the first one from a watch, which may be a moment behind the delete.
+    let mut patience = env.patience(env.limit(30));
+    while let Err(refused) = env.apply(ROLLOUTS, &second.0).await {
+        ensure(refused.message.contains("belongs to"), || format!("the heir: {refused:?}"))?;
+        patience.rest(|| format!("the heir is let in: {refused:?}")).await?;
+    }
     let done = |r: &serde_json::Value| phase(r) == DONE;
     env.until(ROLLOUTS, "heir", env.limit(90), "done", done).await?;
     first.only_moved(&before, &[]).await
