@@ -120,6 +120,11 @@ pub fn is_terminating(object: &Value) -> bool {
     object["metadata"]["deletionTimestamp"].is_string()
 }
 
+/// `metadata.labels`, `null` when absent.
+pub fn labels(object: &Value) -> &Value {
+    &object["metadata"]["labels"]
+}
+
 /// One label's value.
 pub fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object["metadata"]["labels"].get(key)?.as_str()

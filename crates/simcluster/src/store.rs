@@ -1,36 +1,18 @@
 //! The objects, their resourceVersions and the log of changes that watches read.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, OnceLock};
+mod labels;
+mod log;
 
-use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use crate::behaviour::{Change, View};
-use crate::object::{self, Collection, Key, Object};
-
-/// One entry of the log.
-#[derive(Debug)]
-pub struct Logged {
-    /// The resourceVersion that the change got.
-    pub revision: u64,
-    /// What changed.
-    pub change: Change,
-    /// What an event shows: the new content, or the last content under the version of its removal.
-    pub shown: Object,
-    encoded: OnceLock<Bytes>,
-}
-
-impl Logged {
-    /// `shown` as JSON, encoded at most once however many watches send it.
-    pub fn encoded(&self) -> Bytes {
-        self.encoded
-            .get_or_init(|| {
-                Bytes::from(serde_json::to_vec(&*self.shown).expect("a Value always encodes"))
-            })
-            .clone()
-    }
-}
+use crate::behaviour::{Change, View, select};
+use crate::object::{self, Collection, Key, Object, PODS};
+use labels::Labels;
+pub use log::Logged;
+pub(crate) use log::{encode, line};
 
 #[derive(Debug, Default)]
 struct Table {
@@ -38,6 +20,8 @@ struct Table {
     objects: BTreeMap<String, BTreeMap<String, Object>>,
     /// UID of the controlling owner → (namespace, name).
     controlled: BTreeMap<String, BTreeSet<(String, String)>>,
+    /// Kept for Pods alone: other kinds are few, or nobody selects among them.
+    labels: Labels,
     log: VecDeque<Arc<Logged>>,
     /// The newest change that is gone from the log; a live watch that saw it has missed nothing.
     dropped: u64,
@@ -124,6 +108,55 @@ impl Store {
         ))
     }
 
+    /// How many objects come after a place in the order of lists.
+    pub fn count_after(
+        &self,
+        collection: &Collection,
+        namespace: Option<&str>,
+        (last_namespace, last_name): (&str, &str),
+    ) -> usize {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let Some(table) = self.tables.get(collection) else { return 0 };
+        let beside = table
+            .objects
+            .get(last_namespace)
+            .map_or(0, |names| names.range::<str, _>((Excluded(last_name), Unbounded)).count());
+        if namespace.is_some() {
+            return beside;
+        }
+        let others = table.objects.range::<str, _>((Excluded(last_namespace), Unbounded));
+        beside + others.map(|(_, names)| names.len()).sum::<usize>()
+    }
+
+    /// Those of [`Self::list_after`] that carry a label; `None` where that is not kept.
+    pub fn labelled_after<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: Option<&str>,
+        after: Option<(&'a str, &'a str)>,
+        label: (&str, &str),
+    ) -> Option<Box<dyn Iterator<Item = &'a Object> + 'a>> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        if *collection != PODS || !Labels::knows(label.0) {
+            return None;
+        }
+        let Some(table) = self.tables.get(collection) else {
+            return Some(Box::new(std::iter::empty()));
+        };
+        let found = table.labels.carrying(namespace, label);
+        let rest = found.filter(move |(ns, _)| after.is_none_or(|(first, _)| *ns >= first));
+        Some(Box::new(rest.flat_map(move |(ns, names)| {
+            let low = match after {
+                Some((first, name)) if first == ns => Excluded(name),
+                _ => Unbounded,
+            };
+            let objects = table.objects.get(ns);
+            names
+                .range::<str, _>((low, Unbounded))
+                .filter_map(move |name| objects.and_then(|objects| objects.get(&**name)))
+        })))
+    }
+
     /// Writes an object under a new resourceVersion and logs it.
     pub fn put(&mut self, key: Key, mut object: Value) -> Object {
         self.revision += 1;
@@ -144,6 +177,10 @@ impl Store {
             }
             table.controlled.entry(owner_after.to_owned()).or_default().insert(place);
         }
+        if key.collection == PODS {
+            let labels = before.as_deref().map_or(&Value::Null, object::labels);
+            table.labels.learn(&key.namespace, &key.name, labels, object::labels(&object));
+        }
         let change = Change { key, before, after: Some(object.clone()) };
         self.append(change, object.clone());
         object
@@ -158,6 +195,10 @@ impl Store {
             table.objects.remove(&key.namespace);
         }
         table.unindex(controller_uid(&before), &(key.namespace.clone(), key.name.clone()));
+        if key.collection == PODS {
+            let labels = object::labels(&before);
+            table.labels.learn(&key.namespace, &key.name, labels, &Value::Null);
+        }
         self.revision += 1;
         let mut shown = (*before).clone();
         shown["metadata"]["resourceVersion"] = json!(self.revision.to_string());
@@ -167,8 +208,7 @@ impl Store {
     }
 
     fn append(&mut self, change: Change, shown: Object) {
-        let logged =
-            Arc::new(Logged { revision: self.revision, change, shown, encoded: OnceLock::new() });
+        let logged = Arc::new(Logged::new(self.revision, change, shown));
         let collection = logged.change.key.collection.clone();
         let table = self.tables.entry(collection).or_default();
         table.log.push_back(logged.clone());
@@ -251,82 +291,39 @@ impl View for Store {
             table.objects.get(namespace).and_then(|names| names.get(name))
         }))
     }
+
+    fn orphans<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: &'a str,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a> {
+        let Some(table) = self.tables.get(collection) else {
+            return Box::new(std::iter::empty());
+        };
+        let (Some(places), Some(objects)) =
+            (table.controlled.get(""), table.objects.get(namespace))
+        else {
+            return Box::new(std::iter::empty());
+        };
+        let from = (namespace.to_owned(), String::new());
+        let places = places.range(from..).take_while(move |(ns, _)| ns == namespace);
+        Box::new(places.filter_map(move |(_, name)| objects.get(name)))
+    }
+
+    fn selected<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: &str,
+        selector: &'a Value,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a> {
+        let equal = selector["matchLabels"].as_object().into_iter().flatten();
+        let mut equal = equal.filter_map(|(label, value)| Some((label.as_str(), value.as_str()?)));
+        let candidates = equal
+            .find_map(|label| self.labelled_after(collection, Some(namespace), None, label))
+            .unwrap_or_else(|| self.list_after(collection, Some(namespace), None));
+        Box::new(candidates.filter(|one| select::selects(selector, object::labels(one))))
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::object::PODS;
-
-    fn pod(namespace: &str, name: &str, owner: &str) -> (Key, Value) {
-        let mut object = json!({"metadata": {"namespace": namespace, "name": name}});
-        if !owner.is_empty() {
-            object["metadata"]["ownerReferences"] = json!([{"uid": owner, "controller": true}]);
-        }
-        (Key::new(PODS, namespace, name), object)
-    }
-
-    fn names<'a>(objects: impl Iterator<Item = &'a Object>) -> Vec<String> {
-        objects.map(|one| format!("{}/{}", object::namespace(one), object::name(one))).collect()
-    }
-
-    fn filled(pods: &[(&str, &str, &str)]) -> Store {
-        let mut store = Store::new(3);
-        for (namespace, name, owner) in pods {
-            let (key, object) = pod(namespace, name, owner);
-            store.put(key, object);
-        }
-        store
-    }
-
-    #[test]
-    fn a_list_goes_on_after_any_place_even_one_that_is_gone() {
-        let store = filled(&[("b", "1", ""), ("a", "2", ""), ("a", "1", ""), ("b", "3", "")]);
-        let check = |namespace, after, expect: &[&str]| {
-            assert_eq!(names(store.list_after(&PODS, namespace, after)), expect, "{after:?}");
-        };
-        check(None, None, &["a/1", "a/2", "b/1", "b/3"]);
-        check(None, Some(("a", "2")), &["b/1", "b/3"]);
-        check(None, Some(("b", "2")), &["b/3"]);
-        check(Some("b"), None, &["b/1", "b/3"]);
-        check(Some("b"), Some(("b", "1")), &["b/3"]);
-        check(Some("c"), None, &[]);
-    }
-
-    #[test]
-    fn the_index_by_controller_follows_adoption_release_and_removal() {
-        let mut store = filled(&[("a", "1", "x"), ("a", "2", "x"), ("a", "3", "")]);
-        assert_eq!(names(store.controlled_by(&PODS, "x")), ["a/1", "a/2"]);
-        let (key, adopted) = pod("a", "3", "x");
-        store.put(key, adopted);
-        let (key, released) = pod("a", "1", "");
-        store.put(key, released);
-        store.remove(&Key::new(PODS, "a", "2"));
-        assert_eq!(names(store.controlled_by(&PODS, "x")), ["a/3"]);
-        assert_eq!(names(store.controlled_by(&PODS, "y")), Vec::<String>::new());
-        assert_eq!(names(store.controlled_by(&PODS, "")), ["a/1"]);
-    }
-
-    #[test]
-    fn the_log_keeps_as_much_as_the_window_and_says_when_something_is_gone() {
-        let mut store = filled(&[("a", "1", ""), ("a", "2", ""), ("a", "3", ""), ("a", "4", "")]);
-        let first = store.revision() - 3;
-        let check = |store: &Store, after, expect: Option<usize>| {
-            assert_eq!(store.log_of(&PODS, after).map(|log| log.len()), expect, "after {after}");
-        };
-        check(&store, first - 1, None);
-        check(&store, first, Some(3));
-        store.compact();
-        check(&store, store.revision() - 1, None);
-        check(&store, store.revision(), Some(0));
-    }
-
-    #[test]
-    fn a_removal_is_shown_as_the_last_content_under_a_version_of_its_own() {
-        let mut store = filled(&[("a", "1", "")]);
-        let before = store.remove(&Key::new(PODS, "a", "1")).expect("it was there");
-        let log = store.log_of(&PODS, store.revision() - 1).expect("in the window");
-        assert_ne!(object::resource_version(&before), object::resource_version(&log[0].shown));
-        assert_eq!(object::resource_version(&log[0].shown), store.revision().to_string());
-    }
-}
+mod tests;

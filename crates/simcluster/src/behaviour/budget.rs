@@ -53,10 +53,8 @@ impl Behaviour for Budgets {
 }
 
 fn look(view: &dyn View, key: &Key, budget: &Object, now: Timestamp) -> Step {
-    let pods: Vec<&Object> = view
-        .list(&PODS, Some(&key.namespace))
-        .filter(|pod| select::selects(&budget["spec"]["selector"], &pod["metadata"]["labels"]))
-        .collect();
+    let pods: Vec<&Object> =
+        view.selected(&PODS, &key.namespace, &budget["spec"]["selector"]).collect();
     let mut step = Step::default();
     let mut say = |type_, reason, message| {
         let regarding = key.clone();

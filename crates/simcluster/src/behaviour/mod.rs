@@ -45,6 +45,21 @@ pub trait View {
         collection: &Collection,
         owner_uid: &str,
     ) -> Box<dyn Iterator<Item = &'a Object> + 'a>;
+
+    /// The objects of a namespace that have no controller, ordered by name.
+    fn orphans<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: &'a str,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a>;
+
+    /// The objects of a namespace that a LabelSelector selects, ordered by name.
+    fn selected<'a>(
+        &'a self,
+        collection: &Collection,
+        namespace: &str,
+        selector: &'a Value,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a>;
 }
 
 /// One change that the store has committed.

@@ -47,12 +47,9 @@ pub fn claim(
     if going {
         return out;
     }
-    let orphans = view.controlled_by(collection, "").filter(|one| {
-        object::namespace(one) == object::namespace(owner)
-            && !object::is_terminating(one)
-            && may(one)
-            && selects(one)
-    });
+    let orphans = view
+        .orphans(collection, object::namespace(owner))
+        .filter(|one| !object::is_terminating(one) && may(one) && selects(one));
     for one in orphans {
         out.objects.push(one.clone());
         out.writes.push(adopt(collection, owner, kind, one));

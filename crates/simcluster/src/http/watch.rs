@@ -22,11 +22,14 @@ use crate::object::{Collection, Object};
 use crate::server::convert;
 use crate::server::read::{Filter, ListQuery, too_old};
 use crate::server::watch::{EventType, Shown, select};
+use crate::store::{encode, line};
 
 /// Without `timeoutSeconds` the real server draws between 30 and 60 minutes; the least of them.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 /// How often a watch is told how far it is.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// How many bytes are sent in one piece, and a little more.
+const CHUNK: usize = 64 * 1024;
 /// A last bookmark comes this long before the end, so that the next watch starts from there.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
@@ -40,6 +43,10 @@ struct Watch {
     include: Include,
     waker: Arc<Notify>,
     cursor: u64,
+    /// What it begins with and has not been encoded yet.
+    initial: std::vec::IntoIter<Object>,
+    /// Whether a bookmark says that this was all.
+    announce_end: bool,
     queue: VecDeque<Bytes>,
     bookmarks: bool,
     deadline: Instant,
@@ -81,6 +88,8 @@ impl Skin {
             include,
             waker,
             cursor: 0,
+            initial: Vec::new().into_iter(),
+            announce_end: false,
             queue: VecDeque::new(),
             bookmarks: query.bookmarks,
             deadline,
@@ -92,12 +101,8 @@ impl Skin {
         match start {
             Ok(start) => {
                 watch.cursor = start.cursor;
-                for object in &start.initial {
-                    watch.push_object(EventType::Added, object);
-                }
-                if start.announce_end {
-                    watch.push_bookmark(true);
-                }
+                watch.initial = start.initial.into_iter();
+                watch.announce_end = start.announce_end;
             }
             Err(error) => watch.push_error(&error),
         }
@@ -121,9 +126,10 @@ fn next_bookmark(now: Instant, deadline: Instant) -> Instant {
 }
 
 impl Watch {
-    /// The next chunk: all events that are there, in one piece.
+    /// The next chunk: the events that are there, in one piece, as long as it isn't large.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            self.begin();
             self.convert().await;
             if let Some(chunk) = self.flush() {
                 return Some(chunk);
@@ -146,6 +152,25 @@ impl Watch {
                 () = tokio::time::sleep_until(until) => self.tick(),
             }
         }
+    }
+
+    /// Takes in what it begins with: as much as fits into a chunk, so that a large collection is not
+    /// there a second time as text; but all of it where a webhook is asked.
+    fn begin(&mut self) {
+        let whole = conversion::webhook(&self.kind).is_some();
+        while whole || self.queued() < CHUNK {
+            let Some(object) = self.initial.next() else {
+                if std::mem::take(&mut self.announce_end) {
+                    self.push_bookmark(true);
+                }
+                return;
+            };
+            self.push_object(EventType::Added, &object);
+        }
+    }
+
+    fn queued(&self) -> usize {
+        self.queue.iter().map(Bytes::len).sum()
     }
 
     /// Has what waits converted, all in one question.
@@ -180,9 +205,11 @@ impl Watch {
         if self.queue.len() <= 1 {
             return self.queue.pop_front();
         }
-        let mut all = BytesMut::with_capacity(self.queue.iter().map(Bytes::len).sum());
-        for chunk in self.queue.drain(..) {
-            all.put(chunk);
+        let mut all = BytesMut::with_capacity(CHUNK.min(self.queued()));
+        while all.len() < CHUNK
+            && let Some(line) = self.queue.pop_front()
+        {
+            all.put(line);
         }
         Some(all.freeze())
     }
@@ -222,7 +249,11 @@ impl Watch {
                         && convert::as_stored(&self.kind)
                         && conversion::webhook(&self.kind).is_none() =>
                 {
-                    self.push(type_.as_str(), &logged.encoded());
+                    if type_.as_str() == logged.type_() {
+                        self.queue.push_back(logged.event());
+                    } else {
+                        self.queue.push_back(line(type_.as_str(), &logged.encoded()));
+                    }
                 }
                 Shown::Logged(logged) => self.push_object(type_, &logged.shown),
                 Shown::Left(object) => self.push_object(type_, &object),
@@ -231,19 +262,8 @@ impl Watch {
         self.cursor = self.cursor.max(revision);
     }
 
-    fn push(&mut self, type_: &str, object: &[u8]) {
-        let mut event = BytesMut::with_capacity(object.len() + 40);
-        event.put_slice(b"{\"type\":\"");
-        event.put_slice(type_.as_bytes());
-        event.put_slice(b"\",\"object\":");
-        event.put_slice(object);
-        event.put_slice(b"}\n");
-        self.queue.push_back(event.freeze());
-    }
-
     fn push_value(&mut self, type_: &str, object: &Value) {
-        let encoded = serde_json::to_vec(object).expect("a Value always encodes");
-        self.push(type_, &encoded);
+        self.queue.push_back(line(type_, &encode(object)));
     }
 
     fn push_object(&mut self, type_: EventType, object: &Object) {

@@ -73,6 +73,17 @@ impl LabelSelector {
         Ok(Self { requirements, nothing: false })
     }
 
+    /// A label that all that it selects carry, with its value, if it names one.
+    pub fn required(&self) -> Option<(&str, &str)> {
+        self.requirements.iter().find_map(|requirement| match requirement {
+            Requirement::In(label, values) => match values.as_slice() {
+                [value] => Some((label.as_str(), value.as_str())),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
     /// Reads a LabelSelector object (`matchLabels`, `matchExpressions`). `null` selects nothing,
     /// `{}` everything.
     pub fn from_object(selector: &Value) -> Result<Self, SelectorError> {

@@ -13,6 +13,7 @@ mod evict;
 pub mod meta;
 pub mod options;
 pub mod part;
+mod past;
 pub mod patch;
 pub mod read;
 pub mod scale;

@@ -1,6 +1,5 @@
 //! GET and LIST, with selectors, pages and resourceVersions of the past.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -8,6 +7,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 
 use super::Inner;
+use super::past::{Past, changes_since, place};
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object::{self, Key, Object};
@@ -39,6 +39,21 @@ impl Filter {
     /// Whether everything matches.
     pub fn is_empty(&self) -> bool {
         self.labels.is_none() && self.fields.is_none()
+    }
+
+    /// The objects of a collection after a place that may be among them, in the order of lists.
+    pub fn candidates<'a>(
+        &self,
+        store: &'a Store,
+        kind: &Kind,
+        namespace: Option<&str>,
+        after: Option<(&'a str, &'a str)>,
+    ) -> Box<dyn Iterator<Item = &'a Object> + 'a> {
+        let collection = kind.collection();
+        let label = self.labels.as_ref().and_then(LabelSelector::required);
+        label
+            .and_then(|label| store.labelled_after(&collection, namespace, after, label))
+            .unwrap_or_else(|| store.list_after(&collection, namespace, after))
     }
 
     /// Whether an object is one of them.
@@ -164,29 +179,26 @@ impl Inner {
             revision = revision.min(token.revision);
             after = Some(token.place(namespace));
         }
-        let past = snapshot(&self.store, kind, namespace, revision);
+        let since = changes_since(&self.store, kind, revision);
+        let past = Past::new(&since, namespace);
         let after = after.as_ref().map(|(namespace, name)| (namespace.as_str(), name.as_str()));
-        let all: Box<dyn Iterator<Item = &Object>> = match &past {
-            None => self.store.list_after(&kind.collection(), namespace, after),
-            Some(past) => Box::new(past.iter().filter_map(|((namespace, name), object)| {
-                after
-                    .is_none_or(|after| (namespace.as_str(), name.as_str()) > after)
-                    .then_some(object)
-            })),
-        };
+        let present = filter.candidates(&self.store, kind, namespace, after);
+        let all: Box<dyn Iterator<Item = &Object>> =
+            if since.is_empty() { present } else { Box::new(past.instead_of(present, after)) };
         // What is asked of the cache comes whole.
         let cached =
             query.resource_version == "0" && query.match_.is_empty() && query.continue_.is_empty();
         let limit = if query.limit == 0 || cached { usize::MAX } else { query.limit };
-        let mut all = all;
-        let matching = all.by_ref().filter(|object| filter.matches(object));
+        let matching = all.filter(|object| filter.matches(object));
         let items: Vec<Object> = matching.take(limit).cloned().collect();
         let mut page = Page { items, revision, continue_: String::new(), remaining: None };
         if page.items.len() == limit {
             // What is left need not match: the real server does not look on to find out.
-            let left = all.count();
+            let last = page.items.last().expect("a limit of 0 means no limit");
+            let place = place(last);
+            let there = self.store.count_after(&kind.collection(), namespace, place);
+            let left = past.count_after(&self.store, &kind.collection(), place, there);
             if left > 0 {
-                let last = page.items.last().expect("a limit of 0 means no limit");
                 page.continue_ = Token::after(revision, namespace.is_none(), last);
                 page.remaining = filter.is_empty().then_some(left);
             }
@@ -264,41 +276,6 @@ pub fn too_large(wanted: u64, current: u64) -> ApiError {
 /// 410: the version is no longer there.
 pub fn too_old(wanted: u64, oldest: u64) -> ApiError {
     ApiError::expired(format!("too old resource version: {wanted} ({oldest})"))
-}
-
-/// The collection as it was: what changed since is taken back. `None` when nothing changed.
-fn snapshot(
-    store: &Store,
-    kind: &Kind,
-    namespace: Option<&str>,
-    revision: u64,
-) -> Option<BTreeMap<(String, String), Object>> {
-    if revision >= store.revision() {
-        return None;
-    }
-    let collection = kind.collection();
-    let since = store.log_of(&collection, revision)?;
-    if since.is_empty() {
-        return None;
-    }
-    let place =
-        |object: &Value| (object::namespace(object).to_owned(), object::name(object).to_owned());
-    let mut past: BTreeMap<_, _> = store
-        .list_after(&collection, namespace, None)
-        .map(|object| (place(object), object.clone()))
-        .collect();
-    for logged in since.iter().rev() {
-        let key = &logged.change.key;
-        if namespace.is_some_and(|namespace| namespace != key.namespace) {
-            continue;
-        }
-        let at = (key.namespace.clone(), key.name.clone());
-        match &logged.change.before {
-            Some(before) => past.insert(at, before.clone()),
-            None => past.remove(&at),
-        };
-    }
-    Some(past)
 }
 
 /// A `continue` token, in the format of the real server: opaque, but people do look inside.

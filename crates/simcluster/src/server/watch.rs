@@ -81,9 +81,8 @@ impl Inner {
         if query.initial_events == Some(false) {
             return Ok(Ok(Start { initial: Vec::new(), cursor: current, announce_end: false }));
         }
-        let initial = self
-            .store
-            .list_after(&kind.collection(), namespace, None)
+        let initial = filter
+            .candidates(&self.store, kind, namespace, None)
             .filter(|object| filter.matches(object))
             .cloned()
             .collect();

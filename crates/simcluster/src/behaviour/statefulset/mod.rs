@@ -193,16 +193,8 @@ impl<'a> Look<'a> {
         let mut history: Vec<Object> =
             self.view.controlled_by(&CONTROLLER_REVISIONS, uid).cloned().collect();
         if history.is_empty() {
-            let orphans = self.view.list(&CONTROLLER_REVISIONS, Some(&self.key.namespace)).filter(
-                |revision| {
-                    object::controller(revision).is_none()
-                        && !object::is_terminating(revision)
-                        && select::selects(
-                            &self.set["spec"]["selector"],
-                            &revision["metadata"]["labels"],
-                        )
-                },
-            );
+            let orphans = self.view.orphans(&CONTROLLER_REVISIONS, &self.key.namespace);
+            let orphans = orphans.filter(|one| !object::is_terminating(one) && self.selects(one));
             history = orphans.cloned().collect();
             for orphan in &history {
                 self.writes.push(adopt(self.set, CONTROLLER_REVISIONS, orphan));
@@ -249,18 +241,14 @@ impl<'a> Look<'a> {
     }
 
     fn has_orphans(&self) -> bool {
-        let namespace = Some(self.key.namespace.as_str());
-        let revisions = self.view.list(&CONTROLLER_REVISIONS, namespace);
-        let mut revisions = revisions.filter(|one| object::controller(one).is_none());
+        let mut revisions = self.view.orphans(&CONTROLLER_REVISIONS, &self.key.namespace);
         revisions.any(|one| self.selects(one)) || self.orphans().next().is_some()
     }
 
     fn orphans(&self) -> impl Iterator<Item = &'a Object> + '_ {
-        let namespace = &self.key.namespace;
         let set_name = object::name(self.set);
         self.view
-            .controlled_by(&PODS, "")
-            .filter(move |pod| object::namespace(pod) == namespace)
+            .orphans(&PODS, &self.key.namespace)
             .filter(move |pod| replica::ordinal(set_name, object::name(pod)).is_some())
             .filter(|pod| self.selects(pod) && !object::is_terminating(pod))
     }
