@@ -50,6 +50,8 @@ fn a_release_that_is_half_way_is_taken_over_without_moving_a_pod() {
         body.machinery = Machinery::StatefulSet { saved: None };
     });
     check(&half, "1 Ready: -");
+    let named = half.clone().status(|status| status.update_revision = "web-v2".into());
+    assert_eq!(check(&named, "1 Ready: -").status.update_revision, "v2");
     // Its BatchRelease made again, with a status of its own.
     let again = half.status(|status| *status = Status::default());
     check(&again, "1 Ready: -");

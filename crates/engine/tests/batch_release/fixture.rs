@@ -102,6 +102,7 @@ fn world(kind: &str, workload: Workload, machinery: Machinery) -> Fixture {
     let replicas = workload.replicas;
     let body = Body {
         workload,
+        also_called: vec!["web-v2".into()],
         stable_revision: Some("v1".into()),
         control: Control::Ours,
         in_progressing: true,

@@ -13,6 +13,11 @@ use crate::fixture::line;
 /// Panics where a decision breaks a promise, by what it could see.
 pub(crate) fn judge(world: &World, decision: &Decision, now: Timestamp) {
     stillness(world, decision, now);
+    let progressing = |phase| phase == Some(Phase::Progressing);
+    if progressing(world.status.phase) && progressing(decision.status.phase) {
+        let same = world.status.update_revision == decision.status.update_revision;
+        assert!(same || world.release.rollback_in_batches, "{}: another release", line(decision));
+    }
     let (Target::Found(body), Some(action)) = (&world.target, &decision.action) else { return };
     let told = line(decision);
     if let Action::Move(motion) = action {
@@ -85,13 +90,14 @@ fn disturbed(world: &World, body: &Body, action: &Action) -> Vec<Uid> {
 }
 
 /// What the batch that is allowed comes to.
-fn allowed(world: &World, body: &Body) -> u32 {
-    let replicas = body.workload.replicas;
+fn allowed(world: &World, decision: &Decision, body: &Body) -> u32 {
+    let done = decision.status.no_need_update.unwrap_or(0).min(body.workload.replicas);
+    let replicas = body.workload.replicas - done;
     let batch = world.release.batch_partition.map_or(0, |batch| batch as usize);
     let step = world.release.batches[batch.min(world.release.batches.len() - 1)];
     match body.machinery {
-        Machinery::Deployment(_) => step.of_deployment(replicas),
-        _ => step.of(replicas),
+        Machinery::Deployment(_) => done + step.of_deployment(replicas),
+        _ => done + step.of(replicas),
     }
 }
 
@@ -100,7 +106,7 @@ fn target(world: &World, body: &Body, decision: &Decision, action: &Action, dist
     if decision.status.phase != Some(Phase::Progressing) {
         return;
     }
-    let most = allowed(world, body);
+    let most = allowed(world, decision, body);
     if let Action::Size(write) = action {
         let new = match (&body.machinery, write) {
             (_, Write::Create { size }) => *size,

@@ -17,3 +17,4 @@ mod finish;
 mod degraded;
 mod telling;
 mod walk;
+mod led;

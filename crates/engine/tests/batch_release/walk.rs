@@ -119,7 +119,7 @@ fn comes_to_its_end(cluster: &mut Cluster) {
 }
 
 /// The user's own fields stand, and nothing of ours beside them.
-fn given_back(cluster: &Cluster) {
+pub(crate) fn given_back(cluster: &Cluster) {
     match &cluster.body.machinery {
         Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => {
             assert_eq!(*saved, None);

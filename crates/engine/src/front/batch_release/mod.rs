@@ -130,13 +130,16 @@ fn go(world: &World, status: &mut Status, body: &Body, phase: Phase, now: Timest
         );
         return Standing::new(Remark::on("WaitingForController", message));
     }
-    let other =
-        phase == Phase::Progressing && status.update_revision != body.workload.update_revision;
+    let other = phase == Phase::Progressing && !body.is_at(&status.update_revision);
     let turns_back = world.release.rollback_in_batches
         && status.no_need_update.is_none()
         && body.stable_revision.as_ref() == Some(&body.workload.update_revision);
     if other && !turns_back {
         return superseded(world, status, body, now);
+    }
+    if phase == Phase::Progressing && !other {
+        // Begun by another manager, it goes on under our word for it.
+        status.update_revision.clone_from(&body.workload.update_revision);
     }
     if phase == Phase::Preparing || other {
         status.phase = Some(Phase::Preparing);

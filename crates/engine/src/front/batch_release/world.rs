@@ -98,6 +98,9 @@ pub struct Body {
     /// `pod-template-hash` of the Pods at the newest template. The strategy of a Deployment, and what a
     /// `StatefulsetRollout` asks (`claim`, `matches`), say nothing here.
     pub workload: Workload,
+    /// What another manager may have called the update revision in a status that it left: the full name of
+    /// a ControllerRevision, the label `controller-revision-hash` that it gave a Deployment's Pods.
+    pub also_called: Vec<String>,
     /// What the workload ran before this release, where its status or a mark on it tells.
     pub stable_revision: Option<String>,
     /// Whose release it is.
@@ -108,6 +111,14 @@ pub struct Body {
     pub max_unavailable: Option<IntOrPercent>,
     /// What moves its Pods.
     pub machinery: Machinery,
+}
+
+impl Body {
+    /// Whether this is a word for the revision of the template.
+    pub(super) fn is_at(&self, revision: &str) -> bool {
+        self.workload.update_revision == revision
+            || self.also_called.iter().any(|other| other == revision)
+    }
 }
 
 /// Whose release a workload is, by the annotation `batchrelease.rollouts.kruise.io/control-info`.

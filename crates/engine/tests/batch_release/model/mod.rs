@@ -82,6 +82,8 @@ pub(crate) struct Cluster {
     crash: Option<Crash>,
     /// Whether another release follows once this one is gone.
     replaced: bool,
+    /// Whether a Rollout's own front says what is to be; else the cluster plays one.
+    pub(crate) led: bool,
     /// Seconds for which the caches stand still.
     pub(crate) lag: u32,
     /// Seconds for which the workload's own controller stands still.
@@ -166,6 +168,7 @@ impl Cluster {
             born: 0,
             crash: None,
             replaced: false,
+            led: false,
             lag: 0,
             controller_lag: 0,
             rollout_lag: 0,
@@ -203,12 +206,13 @@ impl Cluster {
             }
         });
         match self.status.phase {
+            _ if self.led => {}
             Some(Phase::Completed) => self.begin(),
             _ => self.replaced = true,
         }
     }
 
-    fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.born += 1;
         self.release.uid = Uid(format!("release-{}", self.born));
         self.release.batch_partition = Some(0);
@@ -222,7 +226,7 @@ impl Cluster {
         self.plan();
     }
 
-    fn plan(&mut self) {
+    pub(crate) fn plan(&mut self) {
         let Release { batches, batch_partition, rollout_id, .. } = &self.release;
         self.release.plan_hash = format!("{batches:?} {batch_partition:?} {rollout_id}");
         self.release.generation += 1;
@@ -345,15 +349,15 @@ impl Cluster {
         }
     }
 
-    fn tick(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
+    pub(crate) fn tick(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
         self.now += SignedDuration::from_secs(1);
         self.controllers();
         // A Rollout deletes a release of another template, makes the next one when it is gone, and takes
         // its mark off at the end.
         self.rollout_lag = self.rollout_lag.saturating_sub(1);
         self.release.deleted |= self.replaced && self.rollout_lag == 0;
-        let over = self.status.phase == Some(Phase::Completed);
-        if over && self.replaced && !self.release.finalizer {
+        let over = self.status.phase == Some(Phase::Completed) && !self.led;
+        if self.replaced && self.release.deleted && !self.release.finalizer {
             self.begin();
         } else if over && !self.replaced && self.body.in_progressing {
             self.body.in_progressing = false;
@@ -364,7 +368,9 @@ impl Cluster {
         } else {
             self.refresh();
         }
-        for _ in 0..4 {
+        // What is deleted and bears no finalizer is gone.
+        let gone = self.release.deleted && !self.release.finalizer;
+        for _ in 0..if gone { 0 } else { 4 } {
             let seen = Some((self.view.clone(), self.release.clone()));
             let due = self.wake.is_some_and(|at| at <= self.now);
             let status = self.status.clone();
@@ -438,7 +444,7 @@ impl Cluster {
         dies
     }
 
-    fn write(&mut self, change: impl FnOnce(&mut Body)) {
+    pub(crate) fn write(&mut self, change: impl FnOnce(&mut Body)) {
         change(&mut self.body);
         self.body.workload.generation += 1;
     }
