@@ -1,4 +1,4 @@
-use engine::front::batch_release::{BatchState, Change, ConditionKind};
+use engine::front::batch_release::{BatchState, Change, ConditionKind, Target};
 use jiff::SignedDuration;
 
 use crate::fixture::{
@@ -91,7 +91,9 @@ fn counts_and_sentences_may_wait_to_be_written_and_nothing_else() {
     let change = |fixture: &Fixture| fixture.decide().status.change(&old);
     assert_eq!(change(&waits), Change::None);
     assert_eq!(change(&waits.clone().starting(5)), Change::Numbers);
-    assert_eq!(change(&waits.clone().gone(4)), Change::Standing);
+    assert_eq!(change(&waits.clone().gone(4)), Change::Numbers);
+    let missing = waits.clone().with(|world| world.target = Target::Missing);
+    assert_eq!(change(&missing), Change::Standing);
     assert_eq!(change(&waits.change(4, |pod| pod.ready_since = Some(ago(1)))), Change::Standing);
     let evicts = on_delete(10).budget(3);
     assert_eq!(evicts.decide().status.change(&evicts.world.status), Change::Standing);

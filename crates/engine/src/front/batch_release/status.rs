@@ -106,10 +106,10 @@ impl Status {
             return Change::None;
         }
         let announces = self.evicting.iter().any(|uid| !old.evicting.contains(uid));
-        let conditions = self.conditions.iter().map(|it| (it.kind, it.holds, &it.reason));
-        let before = old.conditions.iter().map(|it| (it.kind, it.holds, &it.reason));
+        let ready = |status: &Self| status.batch_state == Some(BatchState::Ready);
         let same = Self {
             message: old.message.clone(),
+            batch_state: old.batch_state,
             updated: old.updated,
             updated_ready: old.updated_ready,
             conditions: old.conditions.clone(),
@@ -118,7 +118,9 @@ impl Status {
             progressed: old.progressed,
             ..self.clone()
         };
-        if announces || same != *old || !conditions.eq(before) {
+        let said = self.conditions.iter().map(Condition::said);
+        let told = said.eq(old.conditions.iter().map(Condition::said));
+        if announces || same != *old || ready(self) != ready(old) || !told {
             return Change::Standing;
         }
         Change::Numbers
@@ -135,7 +137,7 @@ impl Status {
 pub enum Change {
     /// Nothing: it is not written.
     None,
-    /// Counts and sentences. Nothing depends on them, so that a release of many Pods may write them once
+    /// Counts, sentences, and what a batch is at. Nothing depends on them, so that a release of many Pods may write them once
     /// in a few seconds, and act before.
     Numbers,
     /// Where the release stands, or which Pods are about to go: it is written before anything is done.
@@ -157,6 +159,17 @@ pub struct Condition {
     pub since: Timestamp,
     /// `lastUpdateTime`: when reason or message last changed.
     pub updated: Timestamp,
+}
+
+impl Condition {
+    /// What of it is more than a sentence: of a release that goes on, not what it is at just now.
+    fn said(&self) -> (ConditionKind, bool, &str) {
+        let word = match self.kind {
+            ConditionKind::Progressing if self.holds => "",
+            _ => self.reason.as_str(),
+        };
+        (self.kind, self.holds, word)
+    }
 }
 
 /// The conditions of a release.

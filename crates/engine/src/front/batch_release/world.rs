@@ -95,7 +95,8 @@ pub enum Target {
 pub struct Body {
     /// What all kinds have: UID, generations, replicas (of a DaemonSet `desiredNumberScheduled`),
     /// minReadySeconds, revisions. `update_revision` is the label `controller-revision-hash` or
-    /// `pod-template-hash` of the Pods at the newest template. The strategy of a Deployment, and what a
+    /// `pod-template-hash` of the Pods at the newest template: of a Deployment that has no ReplicaSet for
+    /// it yet, the hash that it will be created with. The strategy of a Deployment, and what a
     /// `StatefulsetRollout` asks (`claim`, `matches`), say nothing here.
     pub workload: Workload,
     /// What another manager may have called the update revision in a status that it left: the full name of
