@@ -1,6 +1,6 @@
 //! The steps: update, wait, go on.
 
-use engine::front::rollout::{BatchState, ConditionKind, Pause, Reason, StepState, World};
+use engine::front::rollout::{BatchState, Change, ConditionKind, Pause, Reason, StepState, World};
 use engine::quantity::IntOrPercent::{self, Int, Percent};
 use jiff::SignedDuration;
 
@@ -175,4 +175,31 @@ fn conditions_that_say_nothing_new_keep_their_times() {
     let decision = check(&world, "Progressing InRolling 1>2 StepPaused: -");
     let said = decision.status.condition(ConditionKind::Progressing).unwrap();
     assert_eq!((said.since, said.updated), (ago(60), now()));
+}
+
+#[test]
+fn only_where_a_release_stands_has_to_be_written_at_once() {
+    let mut world = upgrading(2);
+    let first = check(&world, "Progressing InRolling 2>3 StepUpgrade: -").status;
+    // That something is waited for follows from the step.
+    assert_eq!(first.change(&world.status), Change::Numbers);
+    assert_eq!(first.change(&first), Change::None);
+    world.status = first.clone();
+    on_release(&mut world, |release| {
+        (release.updated_ready, release.message) = (2, "one more".to_owned());
+    });
+    crate::fixture::set(&mut world, |workload| {
+        (workload.generation, workload.observed_generation) = (7, 7);
+    });
+    let second = check(&world, "Progressing InRolling 2>3 StepUpgrade: -").status;
+    assert_eq!(second.change(&first), Change::Numbers);
+    world.status = second.clone();
+    on_release(&mut world, |release| release.batch_state = Some(BatchState::Ready));
+    let third = check(&world, "Progressing InRolling 2>3 StepPaused: -").status;
+    assert_eq!(third.change(&second), Change::Standing);
+    let mut world = upgrading(2);
+    world.rollout.paused = true;
+    on_release(&mut world, |release| release.plan.paused = true);
+    let paused = check(&world, "Progressing Paused 2>3 StepUpgrade: -").status;
+    assert_eq!(paused.change(&first), Change::Standing);
 }

@@ -1,7 +1,7 @@
 //! What ought to come by itself and does not is said after a while.
 
 use engine::front::rollout::{
-    BatchState, ConditionKind, Decision, Reason, ReleasePhase, StepState, World, decide,
+    BatchState, Change, ConditionKind, Decision, Reason, ReleasePhase, StepState, World, decide,
 };
 use jiff::SignedDuration;
 
@@ -23,10 +23,12 @@ fn a_step_without_progress_is_stuck_after_the_deadline_and_told_once() {
     assert_eq!((said.holds, said.reason), (false, Reason::Waiting));
     assert_eq!(said.message, "step 1/3: 1 Pods are updated, 0 of them are ready");
     assert_eq!(told(&after(&mut world, 599)), Vec::<&str>::new());
+    let waits = world.status.clone();
     let decision = after(&mut world, 600);
     let said = decision.status.condition(ConditionKind::Stuck).unwrap();
     assert_eq!((said.holds, said.reason), (true, Reason::ProgressDeadlineExceeded));
     assert_eq!(told(&decision), ["Stuck"]);
+    assert_eq!(decision.status.change(&waits), Change::Standing);
     assert!(decision.told[0].warning);
     let text = "no progress for 10 minutes: step 1/3: 1 Pods are updated, 0 of them are ready";
     assert_eq!(decision.told[0].text, text);

@@ -10,8 +10,9 @@ use super::world::{Policy, ReleasePlan};
 /// What comes out of one look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The next status. It is written, if it says more than the last, **before** the action and under the
-    /// resourceVersion that was read: what a user wrote in between is seen at the next look, not lost.
+    /// The next status. It is written **before** the action and under the resourceVersion that was read,
+    /// if it says where the release stands; see [`Status::change`]. What a user wrote in between is seen
+    /// at the next look, not lost.
     pub status: Status,
     /// What to do then.
     pub action: Option<Action>,

@@ -17,7 +17,7 @@ mod finalise;
 mod stuck;
 mod tell;
 
-pub use crate::front::batch_release::{BatchState, Phase as ReleasePhase};
+pub use crate::front::batch_release::{BatchState, Change, Phase as ReleasePhase};
 pub use decision::{Action, Decision, Notice};
 pub use status::{Canary, Condition, ConditionKind, Finalising, Phase, Reason, Status, StepState};
 pub use world::{

@@ -5,6 +5,8 @@
 
 use jiff::Timestamp;
 
+use crate::front::batch_release::Change;
+
 /// What is remembered of a Rollout between two looks, and told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
@@ -210,6 +212,26 @@ pub struct Condition {
 }
 
 impl Status {
+    /// What writing `self` over `old` would tell.
+    pub fn change(&self, old: &Self) -> Change {
+        if self == old {
+            return Change::None;
+        }
+        let told = |status: &Self| -> Vec<(ConditionKind, bool, Reason)> {
+            let waits = |it: &&Condition| it.kind == ConditionKind::Stuck && !it.holds;
+            let told = status.conditions.iter().filter(|it| !waits(it));
+            told.map(|it| (it.kind, it.holds, it.reason)).collect()
+        };
+        let mut same = Self { conditions: old.conditions.clone(), ..self.clone() };
+        if let (Some(canary), Some(old)) = (&mut same.canary, &old.canary) {
+            canary.canary_replicas = old.canary_replicas;
+            canary.canary_ready_replicas = old.canary_ready_replicas;
+            canary.message.clone_from(&old.message);
+            canary.observed_workload_generation = old.observed_workload_generation;
+        }
+        if same != *old || told(self) != told(old) { Change::Standing } else { Change::Numbers }
+    }
+
     /// The condition of this kind.
     pub fn condition(&self, kind: ConditionKind) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.kind == kind)
