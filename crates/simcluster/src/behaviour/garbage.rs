@@ -4,12 +4,13 @@
 //! live, and who names them as owners.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Behaviour, Change, Step, View, Write};
+use crate::kind::Registry;
 use crate::object::{
     self, BUDGETS, CLAIMS, CONTROLLER_REVISIONS, CRDS, Collection, Key, Object, PODS, STATEFULSETS,
 };
@@ -17,8 +18,8 @@ use crate::object::{
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// The built-in collections in namespaces, in the order in which they are emptied.
-const NAMESPACED: &[Collection] = &[
+/// The collections in namespaces that are emptied first, in this order.
+const FIRST: &[Collection] = &[
     STATEFULSETS,
     Collection::known("apps", "deployments"),
     Collection::known("apps", "daemonsets"),
@@ -45,7 +46,21 @@ pub fn collections(view: &dyn View) -> Vec<Collection> {
             plural: text(&crd["spec"]["names"]["plural"]).into(),
         }
     });
-    custom.chain(NAMESPACED.iter().cloned()).collect()
+    custom.chain(built_in().iter().cloned()).collect()
+}
+
+/// Those of the built-in kinds.
+fn built_in() -> &'static [Collection] {
+    static ALL: OnceLock<Vec<Collection>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all = FIRST.to_vec();
+        for kind in Registry::built_in().iter().filter(|kind| kind.namespaced) {
+            if !all.contains(&kind.collection()) {
+                all.push(kind.collection());
+            }
+        }
+        all
+    })
 }
 
 /// Deletes by owner reference: in the background, in the foreground, or not at all.
@@ -323,6 +338,18 @@ mod tests {
 
     fn going(finalizer: &str) -> Value {
         json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [finalizer]})
+    }
+
+    #[test]
+    fn a_namespace_is_emptied_of_every_kind() {
+        let all = collections(&Store::new(1));
+        let missing: Vec<_> = Registry::built_in()
+            .iter()
+            .filter(|kind| kind.namespaced && !all.contains(&kind.collection()))
+            .map(|kind| kind.resource())
+            .collect();
+        assert_eq!(missing, [""; 0]);
+        assert!(all.contains(&Collection::known("autoscaling", "horizontalpodautoscalers")));
     }
 
     #[test]

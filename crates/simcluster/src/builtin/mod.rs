@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::error::Cause;
 use crate::kind::Kind;
 
+mod autoscaler;
 mod budget;
 mod causes;
 mod daemonset;
@@ -38,6 +39,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("apps", "Deployment") => deployment::default(object),
         ("apps", "ReplicaSet") => replicaset::default(object),
         ("apps", "DaemonSet") => daemonset::default(object),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::default(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             crate::crd::default_definition(object);
         }
@@ -132,6 +134,7 @@ fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
         ("apps", "Deployment") => deployment::validate(object, out),
         ("apps", "ReplicaSet") => replicaset::validate(object, out),
         ("apps", "DaemonSet") => daemonset::validate(object, out),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::validate(object, out),
         ("policy", "PodDisruptionBudget") => budget::validate(object, out),
         ("", "Event") => plain::validate_core_event(object, out),
         ("events.k8s.io", "Event") => plain::validate_event(object, out),

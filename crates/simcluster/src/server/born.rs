@@ -43,6 +43,9 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
                 "numberReady": 0,
             });
         }
+        ("autoscaling", "horizontalpodautoscalers") => {
+            object["status"] = json!({"desiredReplicas": 0, "currentMetrics": null});
+        }
         ("policy", "poddisruptionbudgets") => {
             object["status"] = json!({
                 "disruptionsAllowed": 0,

@@ -181,3 +181,27 @@ fn a_failed_pod_is_replaced_and_spoken_of() {
     );
     assert!(lab.said("DaemonSet").contains(&said), "{:?}", lab.said("DaemonSet"));
 }
+
+#[test]
+fn the_daemon_of_a_lost_node_stays_and_counts_as_astray_until_it_is_back() {
+    let mut lab = with(|_| {});
+    let lost = |lab: &Lab, value: Value| {
+        lab.edit(&lab.node(1), |node| {
+            node["metadata"]["annotations"] = json!({"simcluster.sluice.dev/lost": value});
+        });
+    };
+    lost(&lab, "true".into());
+    lab.pass(600);
+    let counts = |lab: &Lab| {
+        let status = status(lab);
+        ["desiredNumberScheduled", "numberMisscheduled", "numberReady"]
+            .map(|field| status[field].as_i64().unwrap_or(0))
+    };
+    assert_eq!(counts(&lab), [2, 1, 2]);
+    assert_eq!(nodes(&lab), ["node-0", "node-1", "node-2"]);
+    lab.edit(&lab.node(1), |node| {
+        node["metadata"].as_object_mut().unwrap().remove("annotations");
+    });
+    lab.pass(60);
+    assert_eq!(counts(&lab), [3, 0, 3]);
+}

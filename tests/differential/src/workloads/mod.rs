@@ -5,6 +5,7 @@
 //! rest a [`picture`] in which a ReplicaSet is called by its revision and a Pod by what it is like.
 
 pub mod act;
+pub mod autoscalers;
 pub mod daemonsets;
 pub mod deployments;
 pub mod grammar;
@@ -21,7 +22,8 @@ pub(crate) const DAEMONSETS: &str = "/apis/apps/v1/namespaces/$ns/daemonsets";
 
 /// Every written sequence, with what it is about.
 pub fn all() -> Vec<(&'static str, Vec<act::Act>)> {
-    deployments::all().into_iter().chain(daemonsets::all()).collect()
+    let all = deployments::all().into_iter().chain(daemonsets::all());
+    all.chain(autoscalers::all()).collect()
 }
 
 /// An object `web` with selector and template.

@@ -172,8 +172,8 @@ fn known(mut pod: Value) -> Value {
     pod
 }
 
-/// Whether a Deployment saw that its new ReplicaSet had no Pods yet is chance; so is which of two
-/// reasons it gives for going on.
+/// What a Deployment sees of a quick rollout is chance: so is which of two reasons it gives for going
+/// on, and whether it takes note of the ReplicaSet that has come back at its end.
 pub fn level(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -181,6 +181,12 @@ pub fn level(value: &mut Value) {
             if ["NewReplicaSetCreated", "ReplicaSetUpdated"].contains(&reason) {
                 map.insert("reason".to_owned(), "<on its way>".into());
                 map.insert("message".to_owned(), "<on its way>".into());
+            } else if reason == "NewReplicaSetAvailable" {
+                let message = map.get("message").and_then(Value::as_str).unwrap_or_default();
+                let words =
+                    message.split(' ').map(|word| if word.contains('#') { "<set>" } else { word });
+                let message = words.collect::<Vec<_>>().join(" ");
+                map.insert("message".to_owned(), message.into());
             }
             map.values_mut().for_each(level);
         }

@@ -16,9 +16,9 @@ use crate::step::Step;
 
 /// How often a comparison at rest is repeated, a second apart, before the difference counts.
 const LOOKS: usize = 8;
-/// How long nothing may change on the real cluster before it is at rest.
-const QUIET: u32 = 8;
-const BETWEEN: Duration = Duration::from_millis(150);
+/// For how many looks nothing may change on the real cluster before it is at rest.
+const QUIET: u32 = 3;
+const BETWEEN: Duration = Duration::from_millis(400);
 
 /// Runs acts in a namespace of this name, which must be a new one; all differences, or the first.
 pub async fn run(client: &Client, namespace: &str, acts: &[Act], all: bool) -> Vec<Difference> {
