@@ -31,7 +31,7 @@ const ALLOWED: &[Allowed] = &[
     Allowed {
         case: "broken-then-back",
         field: "condition Stuck",
-        ours: "False Waiting step 1/3: 1 Pods are updated, 0 of them are ready",
+        ours: "False Waiting step 1/3: 1 Pod updated, 0 of them ready",
         wanted_by: "a batch that does not get ready raises a condition after a deadline",
     },
     Allowed {

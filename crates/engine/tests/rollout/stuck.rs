@@ -17,11 +17,12 @@ fn after(world: &mut World, seconds: i64) -> Decision {
 #[test]
 fn a_step_without_progress_is_stuck_after_the_deadline_and_told_once() {
     let mut world = upgrading(1);
+    on_release(&mut world, |release| release.message = "Pod web-1 is not ready".to_owned());
     let decision = after(&mut world, 0);
     assert_eq!(decision.wake, Some(now() + SignedDuration::from_secs(600)));
     let said = decision.status.condition(ConditionKind::Stuck).unwrap();
     assert_eq!((said.holds, said.reason), (false, Reason::Waiting));
-    assert_eq!(said.message, "step 1/3: 1 Pods are updated, 0 of them are ready");
+    assert_eq!(said.message, "step 1/3: 1 Pod updated, 0 of them ready");
     assert_eq!(told(&after(&mut world, 599)), Vec::<&str>::new());
     let waits = world.status.clone();
     let decision = after(&mut world, 600);
@@ -30,11 +31,14 @@ fn a_step_without_progress_is_stuck_after_the_deadline_and_told_once() {
     assert_eq!(told(&decision), ["Stuck"]);
     assert_eq!(decision.status.change(&waits), Change::Standing);
     assert!(decision.told[0].warning);
-    let text = "no progress for 10 minutes: step 1/3: 1 Pods are updated, 0 of them are ready";
+    let text = "no progress for 10 minutes: step 1/3: 1 Pod updated, 0 of them ready; \
+                BatchRelease shop/web says: Pod web-1 is not ready";
     assert_eq!(decision.told[0].text, text);
-    let before = world.status.clone();
+    // It is told once, in whatever words it goes on.
+    on_release(&mut world, |release| release.message = "other words".to_owned());
+    let before = world.status.conditions.clone();
     assert_eq!(told(&after(&mut world, 900)), Vec::<&str>::new());
-    assert_eq!(world.status, before);
+    assert_eq!(world.status.conditions, before);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The BatchRelease that a release stands on: what is asked of it, and what it says.
 
+use crate::front::report::pods;
+
 use super::status::StepState;
 use super::world::{BatchRelease, ReleasePlan, Workload};
 use super::{Action, BatchState, Flow, ReleasePhase, Turn, progress};
@@ -50,8 +52,7 @@ pub(super) fn reach(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
         return None;
     }
     let (updated, ready, count) = (release.updated, release.updated_ready, turn.step_count());
-    let text =
-        format!("step {step}/{count}: {updated} Pods are updated, {ready} of them are ready");
+    let text = format!("step {step}/{count}: {} updated, {ready} of them ready", pods(updated));
     Some(turn.wait(text))
 }
 

@@ -17,9 +17,8 @@ pub(super) fn note(turn: &mut Turn<'_>) {
     let limit = turn.world.settings.stuck_after;
     let stuck = format!("no progress for {}: {waits}", words(limit));
     let (kind, now) = (ConditionKind::Stuck, turn.now);
-    let before =
-        turn.status.condition(kind).filter(|it| it.message == waits || it.message == stuck);
-    match before {
+    let same = |text: &str| text == waits || text.starts_with(&stuck);
+    match turn.status.condition(kind).filter(|it| same(&it.message)) {
         Some(condition) if condition.holds => (),
         Some(condition) => {
             let until = condition.updated.checked_add(limit).ok();
@@ -27,13 +26,27 @@ pub(super) fn note(turn: &mut Turn<'_>) {
                 turn.wake_at(until);
                 return;
             }
-            turn.status.say(kind, true, Reason::ProgressDeadlineExceeded, stuck.clone(), now);
-            turn.tell("Stuck", true, stuck);
+            let text = format!("{stuck}{}", remedy(turn));
+            turn.status.say(kind, true, Reason::ProgressDeadlineExceeded, text.clone(), now);
+            turn.tell("Stuck", true, text);
         }
         None => {
             turn.status.say(kind, false, Reason::Waiting, waits, now);
             turn.wake_at(now.checked_add(limit).ok());
         }
+    }
+}
+
+/// Where to look: the BatchRelease knows why.
+fn remedy(turn: &Turn<'_>) -> String {
+    let rollout = &turn.world.rollout;
+    let (namespace, name) = (&rollout.namespace, &rollout.name);
+    match turn.release() {
+        Some(release) if !release.message.is_empty() => {
+            format!("; BatchRelease {namespace}/{name} says: {}", release.message)
+        }
+        Some(_) => format!("; see BatchRelease {namespace}/{name}"),
+        None => format!("; see {}", rollout.workload),
     }
 }
 
