@@ -46,7 +46,22 @@ fn a_kind_that_cannot_be_released_says_so() {
 fn a_second_rollout_of_a_workload_waits_for_the_first() {
     let mut world = healthy();
     world.rollout.rival = Some("shop/older".to_owned());
-    blocked(world, Reason::WorkloadTaken, "Rollout shop/older is there for Deployment shop/web");
+    blocked(
+        world,
+        Reason::WorkloadTaken,
+        "Rollout shop/older releases Deployment shop/web already",
+    );
+}
+
+#[test]
+fn a_second_rollout_that_goes_or_is_disabled_leaves_the_release_of_the_first_alone() {
+    let mut world = changed();
+    world.rollout.rival = Some("shop/older".to_owned());
+    set(&mut world, |workload| workload.held = true);
+    world.rollout.deleted = true;
+    check(&world, "Terminating 3>-1 Completed END: forget");
+    (world.rollout.deleted, world.rollout.disabled) = (false, true);
+    check(&world, "Disabled 3>-1 Completed: -");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn give_back(turn: &mut Turn<'_>, why: Why) -> bool {
         return false;
     }
     let end = matches!(why, Why::Succeeded | Why::RolledBack);
-    if let Some(workload) = turn.workload().filter(|it| it.marked || (it.held && !freeze))
+    if let Some(workload) = turn.led().filter(|it| it.marked || (it.held && !freeze))
         // A mark that another change has set already is not this release's.
         && !(end && change::changed(turn, workload))
     {

@@ -118,6 +118,11 @@ impl<'a> Turn<'a> {
         self.world.workload.as_ref()
     }
 
+    /// The workload, unless another Rollout leads it: its mark is that one's.
+    fn led(&self) -> Option<&'a Workload> {
+        self.workload().filter(|_| self.world.rollout.rival.is_none())
+    }
+
     /// The BatchRelease, if it is this Rollout's.
     fn release(&self) -> Option<&'a BatchRelease> {
         self.world.release.as_ref().filter(|release| release.ours)

@@ -75,7 +75,8 @@ fn obstacle(turn: &Turn<'_>) -> Option<(Reason, String)> {
         return Some((Reason::InvalidPlan, why.clone()));
     }
     if let Some(rival) = &rollout.rival {
-        let text = format!("Rollout {rival} is there for {} already", rollout.workload);
+        let text =
+            format!("Rollout {rival} releases {} already: delete one of the two", rollout.workload);
         return Some((Reason::WorkloadTaken, text));
     }
     let workload = turn.workload()?;
@@ -167,7 +168,7 @@ fn healthy(turn: &mut Turn<'_>, workload: &Workload) -> Flow {
 
 /// Whether anything of a release is still there.
 fn engaged(turn: &Turn<'_>) -> bool {
-    turn.release().is_some() || turn.workload().is_some_and(|it| it.marked || it.held)
+    turn.release().is_some() || turn.led().is_some_and(|it| it.marked || it.held)
 }
 
 fn disable(turn: &mut Turn<'_>) -> Flow {

@@ -54,7 +54,8 @@ pub struct Rollout {
     pub marked_hash: Option<String>,
     /// What it asks for that is not served (traffic routing, canary style, blue-green), in words.
     pub not_served: Option<String>,
-    /// An older Rollout of the same workload.
+    /// The Rollout that leads the workload, where that is another: one whose release is under way or is
+    /// being given back, else the oldest that is not disabled.
     pub rival: Option<String>,
 }
 
