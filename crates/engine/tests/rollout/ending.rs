@@ -160,7 +160,10 @@ fn deleted_or_disabled_before_the_first_step_nothing_stays_held() {
     let mut world = changed();
     world.rollout.deleted = true;
     let end = "ReleaseWorkloadControl: release";
-    check(&world, &format!("Terminating 3>-1 Completed {end}"));
+    let decision = check(&world, &format!("Terminating 3>-1 Completed {end}"));
+    assert_eq!(told(&decision), ["WorkloadReleased"]);
+    world.status = decision.status;
+    assert!(told(&check(&world, &format!("Terminating 3>-1 Completed {end}"))).is_empty());
     let mut world = changed();
     world.rollout.disabled = true;
     check(&world, &format!("Disabling 3>-1 Completed {end}"));

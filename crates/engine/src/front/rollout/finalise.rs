@@ -32,9 +32,8 @@ pub(super) fn give_back(turn: &mut Turn<'_>, why: Why) -> bool {
             progress::delete(turn, release.deleting);
             return false;
         }
-        if at(turn, Finalising::ResumeWorkload) {
-            warn(turn, why, freeze);
-        }
+        warn(turn, why, freeze);
+        at(turn, Finalising::ResumeWorkload);
         if release.plan.partition.is_some() {
             turn.act(Action::Promote(policy));
         } else {
@@ -47,9 +46,8 @@ pub(super) fn give_back(turn: &mut Turn<'_>, why: Why) -> bool {
         // A mark that another change has set already is not this release's.
         && !(end && change::changed(turn, workload))
     {
-        if at(turn, Finalising::ReleaseWorkloadControl) && turn.world.status.canary.is_none() {
-            warn(turn, why, freeze);
-        }
+        warn(turn, why, freeze);
+        at(turn, Finalising::ReleaseWorkloadControl);
         turn.act(Action::Release { freeze });
         return false;
     }
@@ -57,16 +55,19 @@ pub(super) fn give_back(turn: &mut Turn<'_>, why: Why) -> bool {
     true
 }
 
-/// Whether this is new.
-fn at(turn: &mut Turn<'_>, step: Finalising) -> bool {
-    let Some(canary) = &mut turn.status.canary else { return false };
-    let new = canary.finalising != Some(step);
-    canary.finalising = Some(step);
-    new
+fn at(turn: &mut Turn<'_>, step: Finalising) {
+    if let Some(canary) = &mut turn.status.canary {
+        canary.finalising = Some(step);
+    }
 }
 
-/// Who ends a release half-way has the workload's own controller go on with it.
+/// Who ends a release half-way has the workload's own controller go on with it: told with the first step
+/// of the end.
 fn warn(turn: &mut Turn<'_>, why: Why, freeze: bool) {
+    let step = turn.status.canary.as_ref().and_then(|canary| canary.finalising);
+    if matches!(step, Some(Finalising::ResumeWorkload | Finalising::ReleaseWorkloadControl)) {
+        return;
+    }
     let Some(workload) = turn.workload().filter(|workload| workload.old > 0) else { return };
     let (old, replicas, name) = (workload.old, workload.replicas, &turn.world.rollout.workload);
     let text = match why {

@@ -47,7 +47,8 @@ pub(super) fn reach(turn: &mut Turn<'_>, workload: &Workload) -> Option<Flow> {
     let release = turn.release()?;
     let step = turn.status.canary.as_ref()?.current_step;
     let seen = release.plan_seen && release.observed_generation >= release.generation;
-    let there = release.batch_state == Some(BatchState::Ready) && release.current_batch + 1 >= step;
+    let there = release.batch_state == Some(BatchState::Ready)
+        && release.current_batch.saturating_add(1) >= step;
     if seen && there {
         return None;
     }
@@ -84,7 +85,8 @@ pub(super) fn read(turn: &mut Turn<'_>, workload: &Workload) {
 /// In the original's words. While a batch is not ready, why not; a ready one has nothing to add.
 fn message(release: &BatchRelease) -> String {
     let BatchRelease { batch_state, observed_rollout_id, current_batch, message, .. } = release;
-    let (step, state) = (current_batch + 1, batch_state.map(BatchState::name).unwrap_or_default());
+    let (step, state) =
+        (current_batch.saturating_add(1), batch_state.map(BatchState::name).unwrap_or_default());
     let mut text =
         format!("BatchRelease is at state {state}, rollout-id {observed_rollout_id}, step {step}");
     if !message.is_empty() && *batch_state != Some(BatchState::Ready) {
