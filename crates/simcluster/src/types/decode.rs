@@ -57,7 +57,7 @@ pub fn decode(ty: &'static Type, object: &mut Value) -> Result<Vec<String>, Deco
     Ok(reader.unknown)
 }
 
-/// Times that some conditions show as null when they have none: those that have the first.
+/// Times that conditions show as null when they have none.
 const PROBE_TIME: &str = "lastProbeTime";
 const TRANSITION_TIME: &str = "lastTransitionTime";
 
@@ -113,12 +113,10 @@ impl Reader {
                 map.remove(&key);
             }
         }
-        if ty.fields.contains_key(PROBE_TIME) {
-            for time in [PROBE_TIME, TRANSITION_TIME] {
+        for time in [PROBE_TIME, TRANSITION_TIME] {
+            if ty.fields.get(time).is_some_and(|field| field.ty == Ty::Time) {
                 map.entry(time).or_insert(Value::Null);
             }
-        } else if map.get(TRANSITION_TIME).is_some_and(Value::is_null) {
-            map.remove(TRANSITION_TIME);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ fn begin() -> Vec<Step> {
     let soon = |key: &str| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3});
     set["spec"]["template"]["spec"]["nodeSelector"] = json!({"own": "$ns"});
     set["spec"]["template"]["spec"]["tolerations"] = json!([
-        {"key": "own", "operator": "Exists"},
+        {"key": "own", "operator": "Equal", "value": "$ns"},
         soon("node.kubernetes.io/unreachable"), soon("node.kubernetes.io/not-ready"),
     ]);
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1000"});

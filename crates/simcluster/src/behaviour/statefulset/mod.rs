@@ -374,6 +374,10 @@ impl<'a> Look<'a> {
                 status[field] = count.into();
             }
         }
+        // It has none of its own, and leaves other people's.
+        if let Some(conditions) = self.set["status"].get("conditions") {
+            status["conditions"] = conditions.clone();
+        }
         if self.set["status"] != status {
             let mut object = Value::clone(self.set);
             object["status"] = status;

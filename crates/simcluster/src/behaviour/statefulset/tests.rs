@@ -491,3 +491,15 @@ fn orphans_above_the_range_are_adopted_too_and_scaled_in() {
     assert_eq!(lab.images().len(), 1);
     assert_eq!(lab.store.controlled_by(&PODS, "another").count(), 1);
 }
+
+#[test]
+fn conditions_that_somebody_notes_in_the_status_stay() {
+    let mut lab = Lab::new(|_| ());
+    lab.run();
+    let mine = json!([{"type": "Mine", "status": "True"}]);
+    lab.edit(&key(), |set| set["status"]["conditions"] = mine.clone());
+    lab.spec(|spec| spec["replicas"] = 1.into());
+    lab.run();
+    assert_eq!(lab.status()["replicas"], 1);
+    assert_eq!(lab.status()["conditions"], mine);
+}
