@@ -53,3 +53,11 @@ fn a_node_that_waits_for_its_pod_counts_as_moved() {
     check(&daemons(10).gone(4), "1 Upgrading: -");
     check(&daemons(10).max_unavailable(pods(2)).gone(4), "1 Upgrading: evict 9");
 }
+
+#[test]
+fn what_is_broken_stops_the_rest_unless_it_is_tolerated() {
+    let broken = daemons(10).at(1).max_unavailable(pods(3)).broken(9);
+    let none = broken.clone().release(|release| release.failure_threshold = Some(pods(0)));
+    check(&none, "2 Upgrading: -");
+    check(&broken, "2 Upgrading: evict 8 7");
+}

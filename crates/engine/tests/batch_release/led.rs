@@ -1,6 +1,6 @@
 //! Both fronts together: a Rollout leads, its BatchRelease follows, and the workload is of each kind.
 
-use engine::front::batch_release::{BatchState, Control, Machinery, Phase};
+use engine::front::batch_release::{BatchState, Control, Machinery, Phase, Rolling};
 use engine::front::rollout::{
     self, Action, BatchRelease, Pause, Policy, ReleasePhase, ReleasePlan, Rollout, Step, StepState,
     Workload,
@@ -371,5 +371,34 @@ fn a_workload_that_is_scaled_keeps_the_share_of_its_step() {
         led.waits(2, updated.max(6));
         led.approve();
         led.is_over("b");
+    }
+}
+
+#[test]
+fn a_release_of_a_hundred_pods_costs_few_requests_beside_the_labels() {
+    // Status, workload with its ReplicaSets, evictions.
+    for (kind, most) in [
+        (KINDS[0], (20, 12, 100)),
+        (KINDS[2], (16, 6, 100)),
+        (KINDS[3], (16, 6, 100)),
+        (KINDS[4], (20, 24, 0)),
+    ] {
+        let mut led = led(kind, 100, &[percent(20), percent(60), percent(100)]);
+        led.cluster.make.budget = Some(25);
+        led.cluster.make.max_unavailable = 25;
+        led.cluster.body.max_unavailable = Some(pods(25));
+        if let Machinery::Deployment(deployment) = &mut led.cluster.body.machinery {
+            deployment.rolling = Some(Rolling::default());
+        }
+        led.cluster.template("b");
+        led.run();
+        led.approve();
+        led.approve();
+        led.is_over("b");
+        let writes = led.cluster.writes;
+        assert_eq!(writes.labels, 100, "{kind:?}");
+        let found = (writes.status, writes.workload, writes.evictions);
+        let few = found.0 <= most.0 && found.1 <= most.1 && found.2 <= most.2;
+        assert!(few, "{kind:?}: {found:?}, at most {most:?}");
     }
 }

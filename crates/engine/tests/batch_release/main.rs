@@ -16,5 +16,6 @@ mod rollback;
 mod finish;
 mod degraded;
 mod telling;
+mod odd;
 mod walk;
 mod led;

@@ -9,8 +9,8 @@ mod writes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::front::batch_release::{
-    Body, Control, Decision, Deployment, Machinery, Marks, Phase, Release, Rolling, Status, Target,
-    World, decide,
+    Body, Change, Control, Decision, Deployment, Machinery, Marks, Phase, Release, Rolling, Status,
+    Target, World, decide,
 };
 use engine::mover::replica_sets::ReplicaSet;
 use engine::quantity::IntOrPercent;
@@ -51,6 +51,16 @@ pub(crate) enum Crash {
     AfterAction,
 }
 
+/// How many requests were made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Writes {
+    pub(crate) status: u32,
+    /// To the release's metadata, the workload and its ReplicaSets.
+    pub(crate) workload: u32,
+    pub(crate) evictions: u32,
+    pub(crate) labels: u32,
+}
+
 /// What the operator's caches hold.
 #[derive(Clone, Debug, PartialEq)]
 struct View {
@@ -78,6 +88,9 @@ pub(crate) struct Cluster {
     unseen: bool,
     looked_at: Option<(View, Release)>,
     wake: Option<Timestamp>,
+    written: Option<Timestamp>,
+    /// The operator's requests so far.
+    pub(crate) writes: Writes,
     born: u32,
     crash: Option<Crash>,
     /// Whether another release follows once this one is gone.
@@ -165,6 +178,8 @@ impl Cluster {
             unseen: false,
             looked_at: None,
             wake: None,
+            written: None,
+            writes: Writes::default(),
             born: 0,
             crash: None,
             replaced: false,
@@ -419,8 +434,20 @@ impl Cluster {
         if self.dies(Crash::BeforeStatus) {
             return;
         }
-        self.status = decision.status.clone();
         self.wake = decision.wake;
+        let next = self.written.map(|at| at + SignedDuration::from_secs(5));
+        match decision.status.change(&self.status) {
+            // Counts and sentences wait for five seconds after the last write.
+            Change::Numbers if next.is_some_and(|at| at > self.now) => {
+                self.wake = self.wake.into_iter().chain(next).min();
+            }
+            Change::None => {}
+            Change::Numbers | Change::Standing => {
+                self.status = decision.status.clone();
+                self.written = Some(self.now);
+                self.writes.status += 1;
+            }
+        }
         let Some(action) = decision.action else { return };
         if self.dies(Crash::BeforeAction) {
             return;

@@ -12,6 +12,12 @@ impl Cluster {
     pub(super) fn act(&mut self, action: &Action, part: bool) {
         self.outcome.refused.clear();
         self.unseen = !matches!(action, Action::Move(Motion::Evict { .. } | Motion::Delete { .. }));
+        let count = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
+        match action {
+            Action::Label { pods } => self.writes.labels += count(pods.len()),
+            Action::Move(Motion::Evict { pods }) => self.writes.evictions += count(pods.len()),
+            _ => self.writes.workload += 1,
+        }
         match action {
             Action::AddFinalizer => self.release.finalizer = true,
             Action::RemoveFinalizer => self.release.finalizer = false,
