@@ -85,8 +85,10 @@ impl Driver {
             .with(Kubelets::new(conduct.start_up, conduct.seed), 2..=10)
             .with(Claims, 10..=50)
             .with(StatefulSets, 10..=40)
-            .with(Deployments::default(), 10..=40)
-            .with(ReplicaSets::default(), 2..=10)
+            // These two follow each other's steps, the second a little faster: so a Deployment sees
+            // each step of a rollout, not the sum of several.
+            .with(Deployments::default(), 1..=5)
+            .with(ReplicaSets::default(), 1..=3)
             .with(DaemonSets::default(), 10..=40)
             .with(Budgets, 10..=40)
             .with(Nodes::default(), 10..=50)
