@@ -56,8 +56,8 @@ async fn main() {
     }
     let held = memory("VmRSS").saturating_sub(empty);
     let (copies, encoded) = copy(&cluster);
-    println!("{:>12} B of JSON in a Pod", encoded);
-    println!("{:>12} B in a copy of its tree", copies);
+    println!("{encoded:>12} B of JSON in a Pod");
+    println!("{copies:>12} B in a copy of its tree");
     println!("{:>12} B held for each Pod", held / count);
     println!("{:>12} MB held in all", memory("VmRSS") / 1_000_000);
     lists(&session, count).await;
