@@ -1,6 +1,8 @@
 //! Both fronts together: a Rollout leads, its BatchRelease follows, and the workload is of each kind.
 
-use engine::front::batch_release::{BatchState, Control, Machinery, Phase, Rolling};
+use engine::front::batch_release::{
+    BatchState, Control, Machinery, Phase, Rolling, is_held, original,
+};
 use engine::front::rollout::{
     self, Action, BatchRelease, Pause, Policy, ReleasePhase, ReleasePlan, Rollout, Step, StepState,
     Workload,
@@ -8,11 +10,12 @@ use engine::front::rollout::{
 use engine::quantity::IntOrPercent;
 use engine::world::PodManagement;
 use jiff::Timestamp;
+use proptest::prelude::*;
 
 use crate::fixture::{percent, pods};
 use crate::judge::judge;
 use crate::model::{Cluster, Kind, Make};
-use crate::walk::given_back;
+use crate::walk::{self, Event, events, given_back};
 
 /// A Rollout over a cluster.
 struct Led {
@@ -79,10 +82,6 @@ impl Led {
         let updated = self.cluster.at(template);
         let old = self.cluster.count() - updated;
         let stable = body.stable_revision.clone().unwrap_or_default();
-        let saved = match &body.machinery {
-            Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => saved.is_some(),
-            Machinery::Deployment(deployment) => deployment.saved.is_some(),
-        };
         let workload = Workload {
             unsupported: None,
             rolls_back_in_batches: matches!(self.cluster.make.kind, Kind::Set(_) | Kind::OnDelete),
@@ -92,7 +91,7 @@ impl Led {
             updated,
             old,
             in_rollback: body.in_progressing && stable == *template && old > 0,
-            held: saved || body.control != Control::Free || !stable.is_empty(),
+            held: is_held(body) || body.control != Control::Free || !stable.is_empty(),
             stable_revision: stable,
             update_revision: template.clone(),
             pod_template_hash: template.clone(),
@@ -193,7 +192,12 @@ impl Led {
                 assert_eq!(uid, self.cluster.release.uid);
                 self.cluster.release.deleted = true;
             }
-            Some(Action::Release { .. }) => {
+            Some(Action::Release { freeze }) => {
+                assert!(!freeze, "no gate asks for it");
+                if is_held(&self.cluster.body) {
+                    let own = original(&self.cluster.body);
+                    self.cluster.give_back(Some(own));
+                }
                 given_back(&self.cluster);
                 self.cluster.write(|body| {
                     body.in_progressing = false;
@@ -206,11 +210,37 @@ impl Led {
 
     /// Until everything has come to rest.
     fn run(&mut self) {
-        for _ in 0..150 {
+        let mut still = 0;
+        for _ in 0..400 {
+            let before = self.world();
+            self.seconds(1);
+            still = if before == self.world() { still + 1 } else { 0 };
+            if still > 35 {
+                return;
+            }
+        }
+    }
+
+    fn seconds(&mut self, seconds: u32) {
+        for _ in 0..seconds {
             self.cluster.tick(&mut judge);
             for _ in 0..3 {
                 self.look();
             }
+        }
+    }
+
+    /// What a user, or chance, does.
+    fn apply(&mut self, event: Event) {
+        match event {
+            Event::Approve => {
+                let canary = self.status.canary.as_mut();
+                if let Some(it) = canary.filter(|it| it.state == StepState::StepPaused) {
+                    it.state = StepState::StepReady;
+                }
+            }
+            Event::Pause(paused) => self.rollout.paused = paused,
+            other => walk::apply(&mut self.cluster, other),
         }
     }
 
@@ -334,11 +364,7 @@ fn a_pause_stops_the_batch_that_is_under_way() {
         led.run();
         led.waits(1, 1);
         led.status.canary.as_mut().expect("a release").state = StepState::StepReady;
-        for _ in 0..3 {
-            led.cluster.tick(&mut judge);
-            led.look();
-            led.look();
-        }
+        led.seconds(3);
         led.rollout.paused = true;
         led.run();
         let moved = led.cluster.at("b");
@@ -400,5 +426,31 @@ fn a_release_of_a_hundred_pods_costs_few_requests_beside_the_labels() {
         let found = (writes.status, writes.workload, writes.evictions);
         let few = found.0 <= most.0 && found.1 <= most.1 && found.2 <= most.2;
         assert!(few, "{kind:?}: {found:?}, at most {most:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_the_last_template_gets_there(
+        kind in prop::sample::select(KINDS.to_vec()),
+        replicas in 1..9u32,
+        steps in prop::collection::vec((events(), 0..20u32), 1..14),
+    ) {
+        let mut led = led(kind, replicas, &[percent(20), pods(3), percent(100)]);
+        led.cluster.template("b");
+        for (event, pause) in steps {
+            led.apply(event);
+            led.seconds(pause);
+        }
+        led.rollout.paused = false;
+        led.cluster.template("z");
+        led.run();
+        for _ in 0..2 {
+            led.apply(Event::Approve);
+            led.run();
+        }
+        led.is_over("z");
     }
 }

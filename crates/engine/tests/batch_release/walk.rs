@@ -26,7 +26,7 @@ pub(crate) enum Event {
     RolloutLag(u32),
 }
 
-fn apply(cluster: &mut Cluster, event: Event) {
+pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
     match event {
         Event::Approve => cluster.approve(),
         Event::Pause(paused) => cluster.release.paused = paused,
@@ -83,7 +83,7 @@ fn crashes() -> impl Strategy<Value = Crash> {
     ])
 }
 
-fn events() -> impl Strategy<Value = Event> {
+pub(crate) fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => Just(Event::Approve),
         2 => any::<bool>().prop_map(Event::Pause),

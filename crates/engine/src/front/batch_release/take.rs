@@ -82,8 +82,8 @@ fn keep(body: &Body, fresh: bool) -> Option<Original> {
     }
 }
 
-/// The user's own fields, as they are to stand when the workload is given back.
-pub(super) fn original(body: &Body) -> Original {
+/// The user's own fields, as they are to stand when the workload is given back, by whichever front.
+pub fn original(body: &Body) -> Original {
     match &body.machinery {
         Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => {
             let rolling = Strategy::RollingUpdate { partition: 0 };
@@ -103,7 +103,7 @@ pub(super) fn original(body: &Body) -> Original {
 }
 
 /// Whether a release, or the webhook before it, holds the workload still, though it bears no name.
-pub(super) fn is_held(body: &Body) -> bool {
+pub fn is_held(body: &Body) -> bool {
     match (&body.machinery, body.workload.strategy) {
         (Machinery::Deployment(deployment), _) => {
             deployment.saved.is_some() || (body.in_progressing && deployment.paused)

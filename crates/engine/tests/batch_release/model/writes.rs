@@ -67,7 +67,7 @@ impl Cluster {
         });
     }
 
-    fn give_back(&mut self, restore: Option<Original>) {
+    pub(crate) fn give_back(&mut self, restore: Option<Original>) {
         self.write(|body| {
             body.control = Control::Free;
             match (&mut body.machinery, restore) {
