@@ -1,9 +1,9 @@
 use engine::front::batch_release::{Control, Machinery, Phase, Status};
 
 use crate::fixture::{
-    ABOVE_ALL, Fixture, check, daemons, deployment, on_delete, partition, percent, pod, rolling,
-    set,
+    ABOVE_ALL, Fixture, daemons, deployment, on_delete, partition, percent, pod, rolling, set,
 };
+use crate::said::check;
 
 fn unsaved(fixture: Fixture) -> Fixture {
     fixture.preparing().body(|body| match &mut body.machinery {

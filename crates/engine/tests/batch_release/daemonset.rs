@@ -1,6 +1,7 @@
 use engine::world::PodPhase;
 
-use crate::fixture::{ago, check, daemons, percent, pods, uid};
+use crate::fixture::{ago, daemons, percent, pods, uid};
+use crate::said::check;
 
 #[test]
 fn as_many_go_as_may_be_unavailable() {

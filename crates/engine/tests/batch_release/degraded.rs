@@ -1,6 +1,7 @@
 use engine::front::batch_release::{ConditionKind, Control, Target};
 
-use crate::fixture::{Fixture, check, names, partition, set};
+use crate::fixture::{Fixture, partition, set};
+use crate::said::{check, names};
 
 fn degraded(fixture: &Fixture, line: &str, words: &[&str]) {
     let decision = check(fixture, line);

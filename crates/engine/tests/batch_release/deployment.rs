@@ -1,4 +1,5 @@
-use crate::fixture::{Fixture, check, deployment, names, percent, pods, sized};
+use crate::fixture::{Fixture, deployment, percent, pods, sized};
+use crate::said::{check, names};
 
 fn grown(replicas: u32, new: u32, old: u32) -> Fixture {
     let numbers: Vec<u32> = (0..new).collect();

@@ -1,9 +1,8 @@
 use engine::front::batch_release::{Control, Machinery, Phase};
 use engine::world::Strategy;
 
-use crate::fixture::{
-    Fixture, check, daemons, deployment, names, on_delete, partition, set, trouble,
-};
+use crate::fixture::{Fixture, daemons, deployment, on_delete, partition, set, trouble};
+use crate::said::{check, names};
 
 fn ending(fixture: Fixture) -> Fixture {
     fixture.release(|release| release.batch_partition = None)

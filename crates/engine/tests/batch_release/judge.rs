@@ -8,7 +8,7 @@ use engine::mover::replica_sets::Write;
 use engine::world::{Strategy, Uid};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::fixture::line;
+use crate::said::line;
 
 /// Panics where a decision breaks a promise, by what it could see.
 pub(crate) fn judge(world: &World, decision: &Decision, now: Timestamp) {

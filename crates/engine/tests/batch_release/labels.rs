@@ -1,4 +1,5 @@
-use crate::fixture::{Fixture, check, deployment, partition, set, sized};
+use crate::fixture::{Fixture, deployment, partition, set, sized};
+use crate::said::check;
 
 fn named(fixture: Fixture) -> Fixture {
     fixture.release(|release| release.rollout_id = "r1".into())

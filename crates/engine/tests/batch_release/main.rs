@@ -1,6 +1,7 @@
 //! The promises of a `BatchRelease`, as tables of single looks and as walks over a small cluster.
 
 mod fixture;
+mod said;
 mod model;
 mod judge;
 

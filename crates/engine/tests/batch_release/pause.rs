@@ -1,4 +1,5 @@
-use crate::fixture::{Fixture, check, daemons, names, on_delete, partition, set};
+use crate::fixture::{Fixture, daemons, on_delete, partition, set};
+use crate::said::{check, names};
 
 fn paused(fixture: Fixture) -> Fixture {
     fixture.release(|release| release.paused = true)

@@ -2,8 +2,9 @@ use engine::front::batch_release::{BatchState, Change, ConditionKind, Target};
 use jiff::SignedDuration;
 
 use crate::fixture::{
-    Fixture, ago, ahead, check, daemons, names, noon, on_delete, partition, percent, pods, set,
+    Fixture, ago, ahead, daemons, noon, on_delete, partition, percent, pods, set,
 };
+use crate::said::{check, names};
 
 /// The second batch of ten, six Pods, moved but for those that are said not to be ready.
 fn moved() -> Fixture {

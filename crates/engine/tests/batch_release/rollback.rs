@@ -1,6 +1,7 @@
 use engine::front::batch_release::{Marks, Phase};
 
-use crate::fixture::{Fixture, check, names, on_delete, partition, pods, set, uid};
+use crate::fixture::{Fixture, on_delete, partition, pods, set, uid};
+use crate::said::{check, names};
 
 /// v1 again, when the two highest of five had moved to v2.
 fn turned_back(fixture: Fixture) -> Fixture {

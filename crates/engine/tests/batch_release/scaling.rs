@@ -1,6 +1,7 @@
 use engine::front::batch_release::ConditionKind;
 
-use crate::fixture::{Fixture, check, daemons, names, partition, pod, set};
+use crate::fixture::{Fixture, daemons, partition, pod, set};
+use crate::said::{check, names};
 
 fn scaled(fixture: Fixture, replicas: u32) -> Fixture {
     fixture.workload(|workload| workload.replicas = replicas)

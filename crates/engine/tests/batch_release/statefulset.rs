@@ -1,8 +1,7 @@
 use engine::world::{ApplyRefused, Refusal};
 
-use crate::fixture::{
-    ago, ahead, check, names, noon, on_delete, partition, percent, pods, set, uid,
-};
+use crate::fixture::{ago, ahead, noon, on_delete, partition, percent, pods, set, uid};
+use crate::said::{check, names};
 
 #[test]
 fn without_a_budget_the_batch_is_opened_at_once_and_the_sets_own_controller_sets_the_pace() {
