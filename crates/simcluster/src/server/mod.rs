@@ -25,6 +25,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::admission::WebhookCaller;
@@ -168,11 +169,15 @@ impl Server {
         out
     }
 
-    /// Puts in the roles that every cluster has. Their UIDs follow from their names, so that those
-    /// of all other objects stay what they are without them.
+    /// Puts in what every cluster has: roles, and a Lease for each Node, which nobody renews. Their
+    /// UIDs follow from their names, so that those of all other objects stay what they are without
+    /// them.
     pub(crate) fn furnish(&self, now: Timestamp) {
         let mut inner = self.lock();
-        for mut object in crate::authorization::bootstrap::objects() {
+        let mut objects = crate::authorization::bootstrap::objects();
+        let nodes = inner.store.list_after(&crate::object::NODES, None, None);
+        objects.extend(nodes.map(|node| node_lease(node, now)));
+        for mut object in objects {
             let kind = object["kind"].as_str().unwrap_or_default().to_owned();
             let api_version = object["apiVersion"].as_str().unwrap_or_default().to_owned();
             let Some(kind) = inner.registry.by_kind(&api_version, &kind) else { continue };
@@ -183,7 +188,7 @@ impl Server {
             });
             object["metadata"]["uid"] = meta::new_uid(&mut fastrand::Rng::with_seed(seed)).into();
             object["metadata"]["creationTimestamp"] = meta::stamp(now).into();
-            inner.store.put(crate::object::Key::new(collection, "", &name), object);
+            inner.store.put(crate::object::Key::of(collection, &object), object);
         }
     }
 
@@ -205,6 +210,27 @@ impl Server {
     pub(crate) fn waker(&self, collection: &Collection) -> Arc<Notify> {
         self.lock().wakers.entry(collection.clone()).or_default().clone()
     }
+}
+
+/// The Lease by which a kubelet says that it is there.
+fn node_lease(node: &Value, now: Timestamp) -> Value {
+    let name = crate::object::name(node);
+    let owner = json!({
+        "apiVersion": "v1",
+        "kind": "Node",
+        "name": name,
+        "uid": crate::object::uid(node),
+    });
+    json!({
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": name, "namespace": "kube-node-lease", "ownerReferences": [owner]},
+        "spec": {
+            "holderIdentity": name,
+            "leaseDurationSeconds": 40,
+            "renewTime": format!("{now:.6}"),
+        },
+    })
 }
 
 impl Inner {

@@ -2,7 +2,7 @@
 
 /// Session, beginning of the command, why. One that no longer differs has to leave the list.
 const ALLOWED: &[(&str, &str, &str)] = &[
-    ("describe", "kubectl describe node", "a Node has no Lease: renewing it would be most writes"),
+    ("describe", "kubectl describe node", "no Event of a Node that arrives"),
     ("discovery", "kubectl api-resources --api-group=''", "no Bindings, no ComponentStatuses"),
     ("discovery", "kubectl api-resources --namespaced", "no ComponentStatuses"),
     ("discovery", "kubectl api-resources -o name", "no Bindings, no ComponentStatuses"),
