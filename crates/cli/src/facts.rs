@@ -73,7 +73,7 @@ impl Facts {
             return Ok(Self { rollout, raw, set: None, pods, revisions, budgets });
         };
         let set: StatefulSetSeen = decoded(&set, "statefulset")?;
-        let selector = escaped(&selector(&set.spec["selector"]));
+        let selector = escaped(&selector(&set.spec()["selector"]));
         let pods = format!("/api/v1/namespaces/{namespace}/pods?labelSelector={selector}");
         let revisions = format!(
             "/apis/apps/v1/namespaces/{namespace}/controllerrevisions?labelSelector={selector}"

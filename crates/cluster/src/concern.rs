@@ -39,7 +39,7 @@ impl Kept for RolloutSeen {
     }
 
     fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
-        let (old, new) = (change.old.as_ref(), change.new.as_ref());
+        let (old, new) = (change.old.as_deref(), change.new.as_deref());
         let anew = match (old, new) {
             (Some(old), Some(new)) => new.asks_otherwise(old),
             _ => true,

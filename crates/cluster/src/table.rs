@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::{Keys, Range};
 use std::ops::RangeFrom;
+use std::sync::Arc;
 
 use crate::key::Key;
 use crate::watch::{Seen, Watched};
@@ -25,14 +26,14 @@ pub(crate) trait Row: Watched {
 #[derive(Debug)]
 pub(crate) struct Change<K> {
     pub(crate) key: Key,
-    pub(crate) old: Option<K>,
-    pub(crate) new: Option<K>,
+    pub(crate) old: Option<Arc<K>>,
+    pub(crate) new: Option<Arc<K>>,
 }
 
 /// The objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Table<K> {
-    rows: BTreeMap<Key, K>,
+    rows: BTreeMap<Key, Arc<K>>,
     listed: bool,
     broken: Option<String>,
 }
@@ -74,6 +75,8 @@ impl<K: Row> Table<K> {
         if !row.kept() {
             return self.remove(key);
         }
+        // Shared with who is told of it: a first list tells of every row there is.
+        let row = Arc::new(row);
         let old = self.rows.insert(key.clone(), row.clone());
         if old.as_ref().is_some_and(|old| row.says_the_same_as(old)) {
             return None;
@@ -87,14 +90,14 @@ impl<K: Row> Table<K> {
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<&K> {
-        self.rows.get(key)
+        self.rows.get(key).map(|row| &**row)
     }
 
-    pub(crate) fn keys(&self) -> Keys<'_, Key, K> {
+    pub(crate) fn keys(&self) -> Keys<'_, Key, Arc<K>> {
         self.rows.keys()
     }
 
-    pub(crate) fn range(&self, from: RangeFrom<Key>) -> Range<'_, Key, K> {
+    pub(crate) fn range(&self, from: RangeFrom<Key>) -> Range<'_, Key, Arc<K>> {
         self.rows.range(from)
     }
 
@@ -102,7 +105,7 @@ impl<K: Row> Table<K> {
     pub(crate) fn in_namespace<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a K> {
         let from = Key::new(namespace, "");
         let rows = self.rows.range(from..).take_while(move |(key, _)| key.namespace == namespace);
-        rows.map(|(_, row)| row)
+        rows.map(|(_, row)| &**row)
     }
 
     /// Whether it has been listed once.

@@ -1,4 +1,4 @@
-//! StatefulSets: what was asked for as raw JSON, and the numbers of the status that are trusted.
+//! StatefulSets: what was asked for as the text of its JSON, and the numbers of the status that are trusted.
 
 use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};
 use jiff::SignedDuration;
@@ -14,8 +14,10 @@ use crate::watch::Watched;
 pub struct StatefulSetSeen {
     /// Metadata.
     pub meta: Meta,
-    /// `spec`, whole: what is asked for is compared with it.
-    pub spec: Value,
+    /// `spec`, whole, as text: as a tree it would take ten times as much, and is looked at seldom.
+    spec: Box<str>,
+    /// The labels of its Pod template.
+    template_labels: Value,
     /// `status.observedGeneration`.
     pub observed_generation: i64,
     /// `status.updateRevision`.
@@ -55,7 +57,8 @@ impl From<Raw> for StatefulSetSeen {
         metadata.annotations.remove(LAST_APPLIED);
         Self {
             meta: metadata,
-            spec,
+            spec: spec.to_string().into(),
+            template_labels: spec["template"]["metadata"]["labels"].clone(),
             observed_generation: status.observed_generation,
             update_revision: status.update_revision,
             current_revision: status.current_revision,
@@ -66,7 +69,12 @@ impl From<Raw> for StatefulSetSeen {
 impl StatefulSetSeen {
     /// The labels of the Pod template: what budgets select by.
     pub fn template_labels(&self) -> &Value {
-        &self.spec["template"]["metadata"]["labels"]
+        &self.template_labels
+    }
+
+    /// `spec`, whole: what is asked for is compared with it.
+    pub fn spec(&self) -> Value {
+        serde_json::from_str(&self.spec).expect("it was written by ourselves")
     }
 
     /// The object as far as it is held, for comparing with what is asked for.
@@ -78,7 +86,7 @@ impl StatefulSetSeen {
                 "labels": self.meta.labels,
                 "annotations": self.meta.annotations,
             },
-            "spec": self.spec,
+            "spec": self.spec(),
         })
     }
 
@@ -87,14 +95,15 @@ impl StatefulSetSeen {
         let number = |value: &Value, absent: u32| {
             value.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(absent)
         };
-        let strategy = &self.spec["updateStrategy"];
+        let spec = self.spec();
+        let strategy = &spec["updateStrategy"];
         Workload {
             uid: Uid(self.meta.uid.clone()),
             generation: self.meta.generation,
             observed_generation: self.observed_generation,
-            replicas: number(&self.spec["replicas"], 1),
-            first_ordinal: number(&self.spec["ordinals"]["start"], 0),
-            management: match self.spec["podManagementPolicy"].as_str() {
+            replicas: number(&spec["replicas"], 1),
+            first_ordinal: number(&spec["ordinals"]["start"], 0),
+            management: match spec["podManagementPolicy"].as_str() {
                 Some("Parallel") => PodManagement::Parallel,
                 _ => PodManagement::OrderedReady,
             },
@@ -104,7 +113,7 @@ impl StatefulSetSeen {
                     partition: number(&strategy["rollingUpdate"]["partition"], 0),
                 },
             },
-            min_ready: SignedDuration::from_secs(number(&self.spec["minReadySeconds"], 0).into()),
+            min_ready: SignedDuration::from_secs(number(&spec["minReadySeconds"], 0).into()),
             update_revision: self.update_revision.clone(),
             current_revision: self.current_revision.clone(),
             matches: drift.is_empty(),
