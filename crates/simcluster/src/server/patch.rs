@@ -131,7 +131,7 @@ impl Inner {
         Ok(attempt)
     }
 
-    fn prepare_apply(
+    pub(super) fn prepare_apply(
         &mut self,
         kind: &Arc<Kind>,
         key: &Key,

@@ -75,6 +75,43 @@ fn kind_of_scale() -> Kind {
     }
 }
 
+/// What somebody applies of the object behind a Scale: its name and the number.
+fn applied(kind: &Kind, key: &Key, scale: &Value) -> Result<Value, ApiError> {
+    let path = pointer(&paths(kind)?.spec_replicas);
+    let mut inner = scale["spec"]["replicas"].clone();
+    for field in path.rsplit('/').filter(|field| !field.is_empty()) {
+        inner = json!({field: inner});
+    }
+    let mut object = json!({
+        "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": key.name},
+    });
+    for (field, value) in inner.as_object().into_iter().flatten() {
+        object[field] = value.clone();
+    }
+    Ok(object)
+}
+
+/// The server notes no time of an apply that came through a Scale.
+fn timeless(mut attempt: Attempt) -> Attempt {
+    let entries = attempt.after["metadata"]["managedFields"].as_array_mut();
+    for entry in entries.into_iter().flatten() {
+        if entry["subresource"] == "scale" && entry["operation"] == "Apply" {
+            entry.as_object_mut().expect("an entry is a map").remove("time");
+        }
+    }
+    attempt
+}
+
+/// Conflicts are told as those of the Scale.
+fn as_scale(kind: &Kind, mut error: ApiError) -> ApiError {
+    let (own, scale) = (format!("using {}", kind.api_version()), "using autoscaling/v1");
+    error.message = error.message.replace(&own, scale);
+    for cause in &mut error.causes {
+        cause.message = cause.message.replace(&own, scale);
+    }
+    error
+}
+
 impl Inner {
     /// A PUT or PATCH of `/scale`, as a change of the object behind it.
     pub fn prepare_scale(
@@ -83,9 +120,14 @@ impl Inner {
         key: &Key,
         how: Option<PatchType>,
         body: &Value,
-        _options: &WriteOptions,
-        _now: Timestamp,
+        options: &WriteOptions,
+        now: Timestamp,
     ) -> Result<Attempt, ApiError> {
+        if how == Some(PatchType::Apply) {
+            let applied = applied(kind, key, body)?;
+            let attempt = self.prepare_apply(kind, key, Part::Scale, &applied, options, now);
+            return attempt.map(timeless).map_err(|error| as_scale(kind, error));
+        }
         let before = self.get(kind, key)?;
         let shown = self.served(kind, &before);
         let current = of(kind, &shown)?;

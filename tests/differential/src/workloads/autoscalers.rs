@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::DEPLOYMENTS;
 use super::act::Act;
 use super::deployments::{deployment, scale};
-use crate::step::{get, merge, post, put};
+use crate::step::{apply, get, merge, post, put};
 
 const AUTOSCALERS: &str = "/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers";
 const WEB: &str = "/apis/apps/v1/namespaces/$ns/deployments/web";
@@ -79,6 +79,13 @@ fn called() -> Vec<Act> {
         });
         Act::from(put(format!("{WEB}/scale"), body))
     };
+    let by = |manager: &str, force: bool, replicas: u8| {
+        let body = json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web"},
+            "spec": {"replicas": replicas},
+        });
+        Act::from(apply(&format!("{WEB}/scale"), manager, force, body))
+    };
     vec![
         post(DEPLOYMENTS, deployment(1, |_| {})).into(),
         Act::Rest,
@@ -87,6 +94,11 @@ fn called() -> Vec<Act> {
         Act::Rest,
         at(&format!("{WEB}/scale")),
         of(json!(2)),
+        Act::Rest,
+        by("autoscaler", false, 4),
+        by("autoscaler", true, 4),
+        Act::Rest,
+        by("autoscaler", true, 5),
         Act::Rest,
         at(WEB),
         merge(format!("{WEB}/scale"), json!({"spec": {"replicas": -1}})).into(),

@@ -165,8 +165,13 @@ fn rolls_back() -> Vec<Act> {
 }
 
 fn times_out() -> Vec<Act> {
+    // With none unavailable, so that no Pod comes and goes while a change is shared out.
+    let steady = deployment(3, |spec| {
+        spec["progressDeadlineSeconds"] = 6.into();
+        spec["strategy"] = bounds(json!(1), json!(0));
+    });
     vec![
-        post(DEPLOYMENTS, deployment(3, |spec| spec["progressDeadlineSeconds"] = 6.into())).into(),
+        post(DEPLOYMENTS, steady).into(),
         Act::Rest,
         image("broken:v2"),
         Act::Pass(10),

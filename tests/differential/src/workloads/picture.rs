@@ -21,6 +21,10 @@ const SPEAKERS: [&str; 3] = ["Deployment", "ReplicaSet", "DaemonSet"];
 /// sums up.
 const EARSHOT: i64 = 7;
 
+/// Reasons of a rollout that is neither over nor stuck.
+const ON_ITS_WAY: [&str; 3] =
+    ["NewReplicaSetCreated", "ReplicaSetUpdated", "NewReplicaSetAvailable"];
+
 /// Everything in a namespace, by plural.
 pub type Lists = BTreeMap<&'static str, Vec<Value>>;
 
@@ -172,21 +176,25 @@ fn known(mut pod: Value) -> Value {
     pod
 }
 
-/// What a Deployment sees of a quick rollout is chance: so is which of two reasons it gives for going
-/// on, and whether it takes note of the ReplicaSet that has come back at its end.
+/// What a Deployment sees of a quick rollout is chance: so is which of several reasons it gives for
+/// being on its way, and whether it takes note of the ReplicaSet that has come back at its end.
 pub fn level(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            let reason = map.get("reason").and_then(Value::as_str).unwrap_or_default();
-            if ["NewReplicaSetCreated", "ReplicaSetUpdated"].contains(&reason) {
-                map.insert("reason".to_owned(), "<on its way>".into());
-                map.insert("message".to_owned(), "<on its way>".into());
-            } else if reason == "NewReplicaSetAvailable" {
-                let message = map.get("message").and_then(Value::as_str).unwrap_or_default();
-                let words =
-                    message.split(' ').map(|word| if word.contains('#') { "<set>" } else { word });
-                let message = words.collect::<Vec<_>>().join(" ");
-                map.insert("message".to_owned(), message.into());
+            let done = !map.contains_key("unavailableReplicas");
+            for one in map.get_mut("conditions").and_then(Value::as_array_mut).into_iter().flatten()
+            {
+                let reason = one["reason"].as_str().unwrap_or_default();
+                if reason == "NewReplicaSetAvailable" && done {
+                    let words = text(&one["message"]);
+                    let words = words
+                        .split(' ')
+                        .map(|word| if word.contains("web-") { "<set>" } else { word });
+                    one["message"] = words.collect::<Vec<_>>().join(" ").into();
+                } else if ON_ITS_WAY.contains(&reason) {
+                    one["reason"] = "<on its way>".into();
+                    one["message"] = "<on its way>".into();
+                }
             }
             map.values_mut().for_each(level);
         }
