@@ -141,6 +141,8 @@ fn sorted_words(message: &str) -> String {
 /// Components that were one process have one entry; entries of one second are ordered by manager.
 fn one_entry_each(entries: &mut Vec<Value>) {
     let mut merged: Vec<Value> = Vec::new();
+    // Whether the mark of a Pod that fitted nowhere outlives its binding is a matter of moments.
+    entries.retain(|entry| entry["manager"] != "kube-scheduler");
     for entry in entries.drain(..) {
         let same = |known: &&mut Value| {
             ["manager", "operation", "subresource", "apiVersion"]

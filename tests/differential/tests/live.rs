@@ -1,7 +1,7 @@
 //! Both clusters at once, where `SLUICE_CONTROLPLANE` names the binary of a real control plane.
 //!
 //! `SLUICE_DIFFERENTIAL_ONLY` picks written sequences by a part of their name (`-` for none);
-//! `SLUICE_DIFFERENTIAL_SEEDS` says how many seeds are played (24), `SLUICE_DIFFERENTIAL_FROM` where
+//! `SLUICE_DIFFERENTIAL_SEEDS` says how many seeds are played (12), `SLUICE_DIFFERENTIAL_FROM` where
 //! they begin (0); `SLUICE_DIFFERENTIAL_SEED` plays a single one, `SLUICE_DIFFERENTIAL_KEEP=0,3,5`
 //! only these of its operations.
 
@@ -96,7 +96,7 @@ async fn drawn(client: &Client) -> Vec<String> {
     let from = number("FROM").unwrap_or(0);
     let seeds = match number("SEED") {
         Some(seed) => seed..seed + 1,
-        None => from..from + number("SEEDS").unwrap_or(24),
+        None => from..from + number("SEEDS").unwrap_or(12),
     };
     let runs = seeds.map(|seed| async move {
         let length = operations(seed).len();

@@ -264,22 +264,6 @@ pub fn fits(kind: &Kind, config: &Value, namespace: &str, name: &str) -> Result<
     })
 }
 
-/// Takes a condition of a status away from its owner, and the list from who began it: a binding
-/// writes that it is done past everybody.
-pub fn forget_condition(object: &mut Value, type_: &str) {
-    let mut owners = entries::take(object);
-    let segment = format!("k:{}", json!({"type": type_}));
-    for owner in &mut owners {
-        let status = owner.fields.set().children.get_mut("f:status");
-        let conditions = status.and_then(|status| status.children.get_mut("f:conditions"));
-        if let Some(conditions) = conditions.filter(|all| all.children.contains_key(&segment)) {
-            conditions.children.remove(&segment);
-            conditions.member = false;
-        }
-    }
-    entries::write(object, owners);
-}
-
 /// The object after an apply of `config`, with its `managedFields`.
 ///
 /// `live` is `None` when the apply creates. Defaults and identity are still to be filled in by the

@@ -266,9 +266,6 @@ impl Inner {
             }
             return Err(ApiError::invalid(&named, object::name(after), causes));
         }
-        if attempt.part == Part::Binding {
-            apply::forget_condition(after, "PodScheduled");
-        }
         // A binding goes past the registry: nobody owns the node's name.
         if !attempt.tracked && attempt.part != Part::Binding {
             let writer = Writer {

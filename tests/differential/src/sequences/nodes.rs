@@ -74,6 +74,7 @@ fn lost() -> Vec<Step> {
         Step::Rest,
         delete_with(format!("{PODS}/web-1"), json!({"gracePeriodSeconds": 0})),
         Step::Until(format!("{PODS}/web-1"), "/metadata/labels/more", json!("1"), 30),
+        Step::Rest,
         cut_off(Value::Null),
         taint(Value::Null),
         Step::Until(WEB.to_owned(), "/status/readyReplicas", json!(2), 60),

@@ -137,17 +137,3 @@ fn who_replaces_an_object_that_is_being_deleted_takes_its_marks_from_their_owner
         ],
     );
 }
-
-#[test]
-fn a_binding_takes_the_condition_of_the_scheduler_away() {
-    let pods = kind("", "v1", "pods");
-    let mut live = json!({"metadata": {"name": "a"}, "spec": {"nodeName": "n"}});
-    track(&pods, None, &mut live, &writer("alice", "v1"));
-    let before = live.clone();
-    live["status"]["conditions"] = json!([{"type": "PodScheduled", "status": "False"}]);
-    let status = Writer { subresource: Some("status"), ..writer("kube-scheduler", "v1") };
-    track(&pods, Some(&before), &mut live, &status);
-    assert_eq!(owners(&live).len(), 2);
-    forget_condition(&mut live, "PodScheduled");
-    check(&live, &[("alice Update", json!({"f:spec": {"f:nodeName": {}}}))]);
-}

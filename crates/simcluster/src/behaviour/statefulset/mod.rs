@@ -374,11 +374,12 @@ impl<'a> Look<'a> {
                 status[field] = count.into();
             }
         }
-        // It has none of its own, and leaves other people's.
-        if let Some(conditions) = self.set["status"].get("conditions") {
-            status["conditions"] = conditions.clone();
+        // Conditions are nobody's: they are no reason to write, and go when there is one.
+        let mut known = self.set["status"].clone();
+        if let Some(known) = known.as_object_mut() {
+            known.remove("conditions");
         }
-        if self.set["status"] != status {
+        if known != status {
             let mut object = Value::clone(self.set);
             object["status"] = status;
             self.writes.push(Write::Update {
