@@ -58,17 +58,20 @@ fn found(messages: &str) -> anyhow::Result<Built> {
         if target["name"] == "sluice" && message["profile"]["test"] == false {
             binary = Some(PathBuf::from(executable));
         } else if target["kind"][0] == "test" {
-            let name = target["name"].as_str().unwrap_or_default();
-            tests.insert(name.to_owned(), PathBuf::from(executable));
+            // By the source: names are there more than once in the workspace.
+            let source = target["src_path"].as_str().unwrap_or_default();
+            tests.insert(source.to_owned(), PathBuf::from(executable));
         }
     }
-    let mut test =
-        |name: &str| tests.remove(name).with_context(|| format!("cargo built no test `{name}`"));
+    let test = |source: &str| {
+        let found = tests.iter().find(|(path, _)| path.ends_with(source));
+        found.map(|(_, file)| file.clone()).with_context(|| format!("cargo built no {source}"))
+    };
     Ok(Built {
         sluice: binary.context("cargo built no binary `sluice`")?,
-        scenarios: test("real")?,
-        faults: test("faults")?,
-        live: test("live")?,
+        scenarios: test("tests/scenarios/tests/real.rs")?,
+        faults: test("tests/scenarios/tests/faults/main.rs")?,
+        live: test("tests/differential/tests/live.rs")?,
     })
 }
 
@@ -82,10 +85,11 @@ mod tests {
             r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"api"},"executable":null}"#,
             r#"{"target":{"kind":["bin"],"name":"sluice"},"profile":{"test":false},"executable":"/t/sluice"}"#,
             r#"{"target":{"kind":["bin"],"name":"sluice"},"profile":{"test":true},"executable":"/t/sluice-1"}"#,
-            r#"{"target":{"kind":["test"],"name":"real"},"profile":{"test":true},"executable":"/t/real-2"}"#,
-            r#"{"target":{"kind":["test"],"name":"faults"},"profile":{"test":true},"executable":"/t/faults-3"}"#,
-            r#"{"target":{"kind":["test"],"name":"live"},"profile":{"test":true},"executable":"/t/live-4"}"#,
-            r#"{"target":{"kind":["test"],"name":"wire"},"profile":{"test":true},"executable":"/t/wire-5"}"#,
+            r#"{"target":{"kind":["test"],"name":"real","src_path":"/w/tests/scenarios/tests/real.rs"},"profile":{"test":true},"executable":"/t/real-2"}"#,
+            r#"{"target":{"kind":["test"],"name":"faults","src_path":"/w/tests/scenarios/tests/faults/main.rs"},"profile":{"test":true},"executable":"/t/faults-3"}"#,
+            r#"{"target":{"kind":["test"],"name":"live","src_path":"/w/tests/differential/tests/live.rs"},"profile":{"test":true},"executable":"/t/live-4"}"#,
+            r#"{"target":{"kind":["test"],"name":"faults","src_path":"/w/crates/simcluster/tests/faults.rs"},"profile":{"test":true},"executable":"/t/faults-6"}"#,
+            r#"{"target":{"kind":["test"],"name":"wire","src_path":"/w/crates/cluster/tests/wire/main.rs"},"profile":{"test":true},"executable":"/t/wire-5"}"#,
             r#"{"reason":"build-finished","success":true}"#,
         ];
         let expect = Built {
