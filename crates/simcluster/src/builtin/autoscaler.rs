@@ -231,3 +231,57 @@ fn validate_rules(rules: &Value, path: &str, out: &mut Causes) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(edit: impl FnOnce(&mut Value), expect: &[&str]) {
+        let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+        let mut object = json!({"spec": {"scaleTargetRef": target, "maxReplicas": 5}});
+        edit(&mut object["spec"]);
+        default(&mut object);
+        let mut out = Causes::default();
+        validate(&object, &mut out);
+        let told = |cause: crate::error::Cause| format!("{}: {}", cause.field, cause.message);
+        assert_eq!(out.into_vec().into_iter().map(told).collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_the_servers_words() {
+        check(|_| {}, &[]);
+        check(
+            |spec| spec["maxReplicas"] = 0.into(),
+            &[
+                "spec.maxReplicas: Required value: must be set and greater than 0",
+                "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
+            ],
+        );
+        check(
+            |spec| spec["scaleTargetRef"]["apiVersion"] = "v1".into(),
+            &[
+                "spec.scaleTargetRef.apiVersion: Invalid value: \"v1\": apiVersion must specify API \
+               group",
+            ],
+        );
+        check(
+            |spec| spec["metrics"] = json!([{"type": "Pods"}]),
+            &[
+                "spec.metrics[0].pods: Required value: must populate information for the given metric \
+               source",
+            ],
+        );
+    }
+
+    #[test]
+    fn processor_time_is_the_metric_by_default_and_behaviour_is_filled_in_where_there_is_some() {
+        let mut object = json!({"spec": {"behavior": {"scaleDown": {"selectPolicy": "Min"}}}});
+        default(&mut object);
+        let spec = &object["spec"];
+        assert_eq!(spec["metrics"][0]["resource"]["target"]["averageUtilization"], 80);
+        assert_eq!(spec["behavior"]["scaleUp"]["stabilizationWindowSeconds"], 0);
+        assert_eq!(spec["behavior"]["scaleDown"]["selectPolicy"], "Min");
+        assert_eq!(spec["behavior"]["scaleDown"]["policies"].as_array().map(Vec::len), Some(1));
+    }
+}

@@ -81,3 +81,64 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(edit: impl FnOnce(&mut Value), expect: &[&str]) {
+        let mut object = json!({"metadata": {"name": "web"}, "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+            },
+        }});
+        edit(&mut object["spec"]);
+        default(&mut object);
+        let mut out = Causes::default();
+        validate(&object, &mut out);
+        let told = |cause: crate::error::Cause| format!("{}: {}", cause.field, cause.message);
+        assert_eq!(out.into_vec().into_iter().map(told).collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_the_servers_words() {
+        check(|_| {}, &[]);
+        let rolling = |surge: &Value, unavailable: &Value| json!({"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
+        check(
+            |spec| spec["updateStrategy"] = rolling(&json!(1), &json!("10%")),
+            &["spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when \
+               maxUnavailable is non-zero"],
+        );
+        check(
+            |spec| spec["updateStrategy"] = rolling(&json!(0), &json!(0)),
+            &[
+                "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when \
+               maxSurge is 0",
+            ],
+        );
+        check(
+            |spec| spec["selector"] = Value::Null,
+            &[
+                "spec.template.metadata.labels: Invalid value: {\"app\":\"web\"}: `selector` does not \
+               match template `labels`",
+            ],
+        );
+    }
+
+    #[test]
+    fn templates_are_counted_as_they_change() {
+        let mut first = json!({"metadata": {"annotations": {}}, "spec": {"template": 1}});
+        count_templates(None, &mut first);
+        assert_eq!(crate::object::annotation(&first, GENERATION), Some("1"));
+        let mut same = first.clone();
+        count_templates(Some(&first), &mut same);
+        assert_eq!(same, first);
+        let mut other = first.clone();
+        other["spec"]["template"] = 2.into();
+        count_templates(Some(&first), &mut other);
+        assert_eq!(crate::object::annotation(&other, GENERATION), Some("2"));
+    }
+}

@@ -73,3 +73,71 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(edit: impl FnOnce(&mut Value), expect: &[&str]) {
+        let mut object = json!({"metadata": {"name": "web"}, "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+            },
+        }});
+        edit(&mut object["spec"]);
+        default(&mut object);
+        let mut out = Causes::default();
+        validate(&object, &mut out);
+        let told = |cause: crate::error::Cause| format!("{}: {}", cause.field, cause.message);
+        assert_eq!(out.into_vec().into_iter().map(told).collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_the_servers_words() {
+        check(|_| {}, &[]);
+        let rolling = |surge: &Value, unavailable: &Value| json!({"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
+        check(
+            |spec| spec["strategy"] = rolling(&json!(0), &json!("0%")),
+            &[
+                "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"0%\": may not be 0 when \
+               `maxSurge` is 0",
+            ],
+        );
+        check(
+            |spec| spec["strategy"] = rolling(&json!("200%"), &json!("101%")),
+            &["spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"101%\": must not be \
+               greater than 100%"],
+        );
+        check(
+            |spec| spec["strategy"] = json!({"type": "Recreate", "rollingUpdate": {}}),
+            &[
+                "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is \
+               'Recreate'",
+            ],
+        );
+        check(
+            |spec| spec["strategy"] = json!({"type": "Often"}),
+            &["spec.strategy: Unsupported value: {\"Type\":\"Often\",\"RollingUpdate\":null}: \
+               supported values: \"Recreate\", \"RollingUpdate\""],
+        );
+        check(
+            |spec| spec["minReadySeconds"] = 600.into(),
+            &["spec.progressDeadlineSeconds: Invalid value: 600: must be greater than \
+               minReadySeconds"],
+        );
+    }
+
+    #[test]
+    fn a_quarter_may_be_too_many_or_missing_by_default() {
+        let mut object = json!({"spec": {}});
+        default(&mut object);
+        let quarter = json!({"maxSurge": "25%", "maxUnavailable": "25%"});
+        assert_eq!(object["spec"]["strategy"]["rollingUpdate"], quarter);
+        assert_eq!(object["spec"]["progressDeadlineSeconds"], 600);
+    }
+}

@@ -29,9 +29,7 @@ pub(super) fn is_zero(value: &Value) -> bool {
     match value {
         Value::String(text) => match percent(text) {
             Some(percent) => percent == 0,
-            None => {
-                text.parse::<i64>().is_ok_and(|number| number == 0) || text.parse::<i64>().is_err()
-            }
+            None => text.parse::<i64>().unwrap_or(0) == 0,
         },
         other => other.as_i64().unwrap_or(0) == 0,
     }
