@@ -411,3 +411,40 @@ impl Look<'_> {
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
     Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn a_set_that_is_refused_is_spoken_of_and_tried_again() {
+        let key = Key::new(DEPLOYMENTS, "ns", "web");
+        let mut store = Store::new(10);
+        let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {}});
+        let spec = json!({
+            "replicas": 1, "progressDeadlineSeconds": 600, "strategy": {"type": "RollingUpdate"},
+            "selector": {"matchLabels": {"app": "web"}}, "template": template,
+        });
+        let meta = json!({"name": "web", "namespace": "ns", "uid": "u"});
+        store.put(key.clone(), json!({"metadata": meta, "spec": spec, "status": {}}));
+        let deployments = Deployments::default();
+        let now = "2026-01-01T00:00:00Z".parse().unwrap();
+        let mut rng = fastrand::Rng::with_seed(0);
+        let mut look = || deployments.step(&store, &key, now, &mut rng).writes;
+        let first = look();
+        let (Verb::Create, set) = first[0].target() else { panic!("{first:?}") };
+        let message = "no more of these".to_owned();
+        let refusal = Refusal { verb: Verb::Create, key: set.clone(), message };
+        let said = deployments.refused(&key, &refusal);
+        let Some(Write::Event { reason, message, .. }) = said else { panic!("{said:?}") };
+        assert_eq!(reason, "ReplicaSetCreateError");
+        let expect = format!("Failed to create new replica set \"{}\": no more of these", set.name);
+        assert_eq!(message, expect);
+        let again = look();
+        let Write::Update { object, .. } = &again[0] else { panic!("{again:?}") };
+        let shown = pod::condition(object, "Progressing").unwrap();
+        assert_eq!((&shown["status"], &shown["message"]), (&json!("False"), &json!(expect)));
+        assert_eq!(again[1].target(), (Verb::Create, set));
+    }
+}
