@@ -16,8 +16,8 @@ pub(crate) struct Built {
     pub(crate) scenarios: PathBuf,
     /// Faults on a real control plane.
     pub(crate) faults: PathBuf,
-    /// The embedded cluster against a real control plane.
-    pub(crate) live: PathBuf,
+    /// The embedded cluster beside a real one: requests, workloads, sessions of `kubectl`.
+    pub(crate) beside: [PathBuf; 3],
 }
 
 /// Exactly what the stage of the tests builds.
@@ -71,7 +71,11 @@ fn found(messages: &str) -> anyhow::Result<Built> {
         sluice: binary.context("cargo built no binary `sluice`")?,
         scenarios: test("tests/scenarios/tests/real.rs")?,
         faults: test("tests/scenarios/tests/faults/main.rs")?,
-        live: test("tests/differential/tests/live.rs")?,
+        beside: [
+            test("tests/differential/tests/live.rs")?,
+            test("tests/differential/tests/workloads.rs")?,
+            test("tests/differential/tests/kubectl.rs")?,
+        ],
     })
 }
 
@@ -88,6 +92,8 @@ mod tests {
             r#"{"target":{"kind":["test"],"name":"real","src_path":"/w/tests/scenarios/tests/real.rs"},"profile":{"test":true},"executable":"/t/real-2"}"#,
             r#"{"target":{"kind":["test"],"name":"faults","src_path":"/w/tests/scenarios/tests/faults/main.rs"},"profile":{"test":true},"executable":"/t/faults-3"}"#,
             r#"{"target":{"kind":["test"],"name":"live","src_path":"/w/tests/differential/tests/live.rs"},"profile":{"test":true},"executable":"/t/live-4"}"#,
+            r#"{"target":{"kind":["test"],"name":"workloads","src_path":"/w/tests/differential/tests/workloads.rs"},"profile":{"test":true},"executable":"/t/workloads-5"}"#,
+            r#"{"target":{"kind":["test"],"name":"kubectl","src_path":"/w/tests/differential/tests/kubectl.rs"},"profile":{"test":true},"executable":"/t/kubectl-6"}"#,
             r#"{"target":{"kind":["test"],"name":"faults","src_path":"/w/crates/simcluster/tests/faults.rs"},"profile":{"test":true},"executable":"/t/faults-6"}"#,
             r#"{"target":{"kind":["test"],"name":"wire","src_path":"/w/crates/cluster/tests/wire/main.rs"},"profile":{"test":true},"executable":"/t/wire-5"}"#,
             r#"{"reason":"build-finished","success":true}"#,
@@ -96,7 +102,7 @@ mod tests {
             sluice: "/t/sluice".into(),
             scenarios: "/t/real-2".into(),
             faults: "/t/faults-3".into(),
-            live: "/t/live-4".into(),
+            beside: ["/t/live-4".into(), "/t/workloads-5".into(), "/t/kubectl-6".into()],
         };
         assert_eq!(found(&messages.join("\n")).unwrap(), expect);
     }
