@@ -81,9 +81,12 @@ async fn lists(session: &Session, count: usize) {
     for change in [false, true] {
         let (began, mut path, mut seen) = (Instant::now(), String::new(), 0);
         loop {
-            let page = session.get(&format!("/api/v1/pods?limit=500{path}")).await;
-            seen += page["items"].as_array().map_or(0, Vec::len);
-            let Some(next) = page["metadata"]["continue"].as_str() else { break };
+            let page = session.bytes(&format!("/api/v1/pods?limit=500{path}")).await;
+            // Not read as JSON: that would take longer than the answer.
+            let page = String::from_utf8_lossy(&page);
+            seen += page.matches("\"uid\":").count();
+            let next = page.split_once("\"continue\":\"").map_or("", |(_, next)| next);
+            let Some((next, _)) = next.split_once('"') else { break };
             path = format!("&continue={next}");
             if change {
                 session.label(seen % count, &seen.to_string()).await;
