@@ -37,17 +37,11 @@ const STAGES: &[(&str, Work)] = &[
     ("facts", Work::With(go::facts)),
     ("real", Work::With(real::stage)),
     ("faults", Work::With(suite::faults)),
-    (DIFFERENTIAL, Work::With(suite::differential)),
+    ("differential", Work::With(suite::differential)),
 ];
 
 /// Those that begin with a program in Go, which is built beside whatever comes first.
-const ON_CONTROL_PLANE: &[&str] = &["build", "go", "facts", "real", "faults", DIFFERENTIAL];
-
-const DIFFERENTIAL: &str = "differential";
-
-/// Stages that are left out unless they are asked for, by `--` and their name or by `--only`. A stage
-/// becomes part of every run when it is taken off this list.
-const ONLY_WHEN_ASKED_FOR: &[&str] = &[DIFFERENTIAL];
+const ON_CONTROL_PLANE: &[&str] = &["build", "go", "facts", "real", "faults", "differential"];
 
 /// Everything is built before anything is run, so that tests have the machine to themselves.
 fn build(run: &mut Run) -> Result<Ending, String> {
@@ -62,7 +56,6 @@ fn build(run: &mut Run) -> Result<Ending, String> {
 struct Choice<'a> {
     skip: Vec<&'a str>,
     only: Vec<&'a str>,
-    asked_for: Vec<&'a str>,
     all_faults: bool,
 }
 
@@ -77,14 +70,8 @@ impl<'a> Choice<'a> {
                 choice.all_faults = true;
                 continue;
             }
-            let bare = flag.strip_prefix("--").unwrap_or_default();
-            if ONLY_WHEN_ASKED_FOR.contains(&bare) {
-                choice.asked_for.push(bare);
-                continue;
-            }
             let ([name, after @ ..], true) = (after, matches!(*flag, "--skip" | "--only")) else {
-                let more = ONLY_WHEN_ASKED_FOR.join(", --");
-                bail!("test takes --skip STAGE, --only STAGE, --faults, --{more}, not {flag:?}");
+                bail!("test takes --skip STAGE, --only STAGE and --faults, not {flag:?}");
             };
             rest = after;
             if !STAGES.iter().any(|(stage, _)| stage.starts_with(name)) {
@@ -102,9 +89,7 @@ impl<'a> Choice<'a> {
 
     fn runs(&self, stage: &str) -> bool {
         let named = |list: &[&str]| list.iter().any(|name| stage.starts_with(name));
-        let by_default = !ONLY_WHEN_ASKED_FOR.contains(&stage);
-        let may = by_default || self.asked_for.contains(&stage) || named(&self.only);
-        may && !named(&self.skip) && (self.only.is_empty() || named(&self.only))
+        !named(&self.skip) && (self.only.is_empty() || named(&self.only))
     }
 }
 
@@ -193,7 +178,7 @@ mod tests {
             let runs = STAGES.iter().map(|(name, _)| *name).filter(|name| choice.runs(name));
             assert_eq!(runs.collect::<Vec<_>>(), expect, "{flags:?}");
         }
-        let by_default = [
+        let all = [
             "format",
             "floors",
             "generated files",
@@ -205,12 +190,12 @@ mod tests {
             "facts",
             "real",
             "faults",
+            "differential",
         ];
-        check(&[], &by_default);
-        check(&["--differential"], &[&by_default[..], &["differential"]].concat());
+        check(&[], &all);
+        check(&["--faults"], &all);
         check(&["--only", "real", "--only", "facts"], &["facts", "real"]);
         check(&["--only", "diff"], &["differential"]);
-        check(&["--differential", "--only", "real"], &["real"]);
         check(&["--skip", "f", "--only", "fa"], &[]);
     }
 

@@ -19,12 +19,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask TASK
-  test [--skip STAGE] [--only STAGE] [--faults] [--differential]
+  test [--skip STAGE] [--only STAGE] [--faults]
                        everything that must hold: format, floors, generated files, clippy, tests, doc tests,
-                       and on a real control plane, where Go is: facts, scenarios (`real`), faults; --skip
-                       leaves a stage out, as in `--skip real`, and --only all others, both by the beginning
-                       of a name and as often as you like; --faults plays all faults, --differential adds
-                       the embedded cluster beside the real one
+                       and on a real control plane, where Go is: facts, scenarios (`real`), faults, and the
+                       embedded cluster beside the real one (`differential`); --skip leaves a stage out, as
+                       in `--skip real`, and --only all others, both by the beginning of a name and as often
+                       as you like; --faults plays all faults
   floors [--write]     which crate may use which; --write draws the picture in ARCHITECTURE.md
   generate [--check]   write the generated files (CRDs, manifests); --check only compares them
   simulate ARGS...     the seeded simulation; `cargo xtask simulate --help` lists its flags

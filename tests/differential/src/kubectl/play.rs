@@ -38,6 +38,10 @@ impl Player<'_> {
         let kubeconfig =
             self.address.write(self.folder, namespace).expect("a kubeconfig can be written");
         let session = Session { player: self, kubeconfig };
+        // One of the same name may still be going: of a session that is played again.
+        session
+            .once(&format!("kubectl wait --for=delete namespace/{namespace} --timeout=60s"))
+            .await;
         let made = session.once(&format!("kubectl create namespace {namespace}")).await;
         assert_eq!(made.code, 0, "{}", made.err);
         let (mut out, mut background) = (Vec::new(), None);
