@@ -191,6 +191,11 @@ impl Hands<'_> {
                 self.plane.order("kill", "kube-apiserver").await;
                 sleep(while_away).await;
                 self.plane.order("restart", "kube-apiserver").await;
+                // Kubernetes' own watches pause for up to a minute after a few such ends, and after the 403
+                // of a server that has not read its roles yet; what is tried here is the operator.
+                for component in ["kube-controller-manager", "kube-scheduler"] {
+                    self.plane.order("restart", component).await;
+                }
                 format!("API server away for {while_away:?}")
             }
             Trouble::Etcd => {
