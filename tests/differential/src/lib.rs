@@ -13,6 +13,7 @@ pub mod plane;
 pub mod run;
 #[allow(clippy::needless_pass_by_value, reason = "steps are written with `json!` in place")]
 pub mod sequences;
+pub mod settings;
 pub mod shrink;
 pub mod side;
 pub mod step;

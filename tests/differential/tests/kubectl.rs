@@ -12,10 +12,7 @@ use differential::kubectl::cluster::{Address, Served};
 use differential::kubectl::play::Player;
 use differential::kubectl::script::{self, Step};
 use differential::plane::{BINARY, Plane};
-
-fn setting(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
+use differential::settings::setting;
 
 /// `kubectl` is a process, and both clusters have the time that the machine leaves them: what differs once
 /// and not again came of that. Each difference is printed.

@@ -11,18 +11,11 @@ use differential::grammar::{operations, whole};
 use differential::plane::{BINARY, Plane};
 use differential::run::{Difference, run};
 use differential::sequences;
+use differential::settings::{ONCE, number, setting};
 use differential::shrink::shrink;
 use differential::step::Step;
 use futures::StreamExt;
 use kube::Client;
-
-fn setting(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn number(name: &str) -> Option<u64> {
-    setting(&format!("SLUICE_DIFFERENTIAL_{name}")).and_then(|text| text.parse().ok())
-}
 
 /// How many sequences run at once, and how many of those that failed.
 const AT_ONCE: usize = 12;
@@ -80,10 +73,6 @@ async fn written(client: &Client) -> Vec<String> {
 async fn run_again(client: &Client, index: usize, steps: &[Step]) -> Vec<Difference> {
     run(client, &format!("w{index}-again"), steps, true).await
 }
-
-/// The embedded cluster does the same each time: so what differs once and not again, with nothing
-/// else going on, came from the time that the real one took.
-const ONCE: &str = "but not when it was played again: it doesn't count";
 
 fn tell_one(name: &str, length: usize, differences: &[Difference]) {
     if differences.is_empty() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use differential::plane::{BINARY, Plane};
 use differential::run::Difference;
+use differential::settings::{ONCE, number, setting};
 use differential::shrink::shrink;
 use differential::workloads::act::Act;
 use differential::workloads::grammar::operations;
@@ -14,14 +15,6 @@ use kube::Client;
 
 /// How many sequences run at once.
 const AT_ONCE: usize = 12;
-
-fn setting(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn number(name: &str) -> Option<u64> {
-    setting(&format!("SLUICE_DIFFERENTIAL_{name}")).and_then(|text| text.parse().ok())
-}
 
 #[test]
 fn both_clusters_roll_alike() {
@@ -72,10 +65,6 @@ async fn written(client: &Client) -> Vec<String> {
     }
     failed
 }
-
-/// The embedded cluster does the same each time: so what differs once and not again, with nothing
-/// else going on, came from the time that the real one took.
-const ONCE: &str = "but not when it was played again: it doesn't count";
 
 /// The sequences drawn from seeds; a failing one is made short.
 async fn drawn(client: &Client) -> Vec<String> {
