@@ -1,23 +1,41 @@
 //! The real control plane of a run: a child that goes when we go.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tempfile::TempDir;
 
+use crate::settings::setting;
+
 /// Names the binary.
 pub const BINARY: &str = "SLUICE_CONTROLPLANE";
+/// Names the kubeconfig of one that is up already, with its start-up time of 100 ms; goes before
+/// [`BINARY`].
+pub const KUBECONFIG: &str = "SLUICE_DIFFERENTIAL_KUBECONFIG";
 
-/// A control plane that is up; it ends with its standard input.
+/// A control plane that is up.
 pub struct Plane {
-    child: Child,
-    folder: TempDir,
+    kubeconfig: PathBuf,
+    /// What was brought up for this run; it ends with its standard input.
+    own: Option<(Child, TempDir)>,
 }
 
 impl Plane {
+    /// The one that the settings name, if they name one; says so where there is none.
+    pub fn named() -> Option<Self> {
+        if let Some(path) = setting(KUBECONFIG) {
+            return Some(Self { kubeconfig: path.into(), own: None });
+        }
+        let Some(binary) = setting(BINARY) else {
+            println!("{BINARY} names no control plane: the embedded cluster is compared with none");
+            return None;
+        };
+        Some(Self::up(Path::new(&binary)).expect("the control plane that is named comes up"))
+    }
+
     /// Brings one up, or says why it can't.
     pub fn up(binary: &Path) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("no folder for it: {error}"))?;
@@ -31,32 +49,37 @@ impl Plane {
             .spawn()
             .map_err(|error| format!("{}: {error}", binary.display()))?;
         let lines = BufReader::new(child.stdout.take().expect("it was asked for"));
-        let ready = lines.lines().map_while(Result::ok).any(|line| line.contains("ready:"));
-        if ready { Ok(Self { child, folder }) } else { Err(format!("{binary:?} isn't ready")) }
+        if !lines.lines().map_while(Result::ok).any(|line| line.contains("ready:")) {
+            return Err(format!("{binary:?} isn't ready"));
+        }
+        Ok(Self { kubeconfig: run.join("kubeconfig"), own: Some((child, folder)) })
     }
 
     /// The kubeconfig of a user with all rights.
     pub fn kubeconfig(&self) -> serde_json::Value {
-        let config = Kubeconfig::read_from(self.folder.path().join("run/kubeconfig"))
-            .expect("a kubeconfig of our own making");
-        serde_json::to_value(config).expect("a kubeconfig is a value")
+        serde_json::to_value(self.config()).expect("a kubeconfig is a value")
     }
 
     /// A client with all rights.
     pub async fn client(&self) -> Client {
-        let path = self.folder.path().join("run/kubeconfig");
-        let config = Kubeconfig::read_from(path).expect("a kubeconfig of our own making");
-        let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
+        let options = KubeConfigOptions::default();
+        let config = Config::from_custom_kubeconfig(self.config(), &options).await;
         let mut config = config.expect("a kubeconfig with a current context");
         config.default_retry = false;
         Client::try_from(config).expect("a client")
+    }
+
+    fn config(&self) -> Kubeconfig {
+        Kubeconfig::read_from(&self.kubeconfig).expect("a kubeconfig of a control plane")
     }
 }
 
 impl Drop for Plane {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        // Nothing can be done about one that doesn't end, and it has lost its parent then.
-        let _ = self.child.wait();
+        if let Some((child, _)) = &mut self.own {
+            drop(child.stdin.take());
+            // Nothing can be done about one that doesn't end, and it has lost its parent then.
+            let _ = child.wait();
+        }
     }
 }

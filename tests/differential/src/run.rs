@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::allowed::allowed;
 use crate::normal;
+use crate::sequences::DEFINITIONS;
 use crate::side::{ASYNCHRONOUS, Answer, Embedded, Side};
 use crate::step::Step;
 
@@ -78,9 +79,16 @@ impl Pair {
         pair
     }
 
+    /// Takes away what a night of them would leave in one control plane. The definition first: an
+    /// object of it that has a finalizer would keep the namespace.
     async fn tidy(&self) {
-        let path = format!("/api/v1/namespaces/{}", self.namespace);
-        self.real.side.send("DELETE", &path, "", &Value::Null).await;
+        let namespace = &self.namespace;
+        for path in [
+            format!("{DEFINITIONS}/widgets.{namespace}.example.com"),
+            format!("/api/v1/namespaces/{namespace}"),
+        ] {
+            self.real.side.send("DELETE", &path, "", &Value::Null).await;
+        }
     }
 
     async fn step(&mut self, step: &Step) -> Vec<String> {

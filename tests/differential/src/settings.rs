@@ -10,6 +10,14 @@ pub fn number(name: &str) -> Option<u64> {
     setting(&format!("SLUICE_DIFFERENTIAL_{name}")).and_then(|text| text.parse().ok())
 }
 
+/// How many sequences are played at once, each in a namespace of its own.
+///
+/// Most of a sequence is waiting for the real cluster to come to rest, so many more than there are
+/// cores can run; too many make it so slow that what is looked at isn't at rest yet.
+pub fn at_once() -> usize {
+    number("AT_ONCE").and_then(|many| usize::try_from(many).ok()).unwrap_or(12).max(1)
+}
+
 /// The embedded cluster does the same each time: so what differs once and not again, with nothing
 /// else going on, came from the time that the real one took.
 pub const ONCE: &str = "but not when it was played again: it doesn't count";

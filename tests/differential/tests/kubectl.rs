@@ -11,7 +11,7 @@ use differential::kubectl::allowed::allowed;
 use differential::kubectl::cluster::{Address, Served};
 use differential::kubectl::play::Player;
 use differential::kubectl::script::{self, Step};
-use differential::plane::{BINARY, Plane};
+use differential::plane::Plane;
 use differential::settings::setting;
 
 /// `kubectl` is a process, and both clusters have the time that the machine leaves them: what differs once
@@ -128,12 +128,8 @@ fn the_embedded_cluster_says_what_the_real_one_says() {
 
 #[test]
 fn the_real_cluster_says_what_is_written() {
-    let (Some(kubectl), Some(binary)) = (kubectl(), setting(BINARY)) else {
-        println!("{BINARY} names no control plane: what is written is not held against one");
-        return;
-    };
-    let plane =
-        Plane::up(&PathBuf::from(binary)).expect("the control plane that is named comes up");
+    let Some(kubectl) = kubectl() else { return };
+    let Some(plane) = Plane::named() else { return };
     let kubeconfig = plane.kubeconfig();
     let address = Address { server: String::new(), kubeconfig };
     let files = folder().join("files");

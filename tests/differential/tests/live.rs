@@ -3,32 +3,25 @@
 //! `SLUICE_DIFFERENTIAL_ONLY` picks written sequences by a part of their name (`-` for none);
 //! `SLUICE_DIFFERENTIAL_SEEDS` says how many seeds are played (12), `SLUICE_DIFFERENTIAL_FROM` where
 //! they begin (0); `SLUICE_DIFFERENTIAL_SEED` plays a single one, `SLUICE_DIFFERENTIAL_KEEP=0,3,5`
-//! only these of its operations.
-
-use std::path::PathBuf;
+//! only these of its operations. `SLUICE_DIFFERENTIAL_AT_ONCE` says how many are played side by side
+//! (12), `SLUICE_DIFFERENTIAL_KUBECONFIG` names a control plane that is up already.
 
 use differential::grammar::{operations, whole};
-use differential::plane::{BINARY, Plane};
+use differential::plane::Plane;
 use differential::run::{Difference, run};
 use differential::sequences;
-use differential::settings::{ONCE, number, setting};
+use differential::settings::{ONCE, at_once, number, setting};
 use differential::shrink::shrink;
 use differential::step::Step;
 use futures::StreamExt;
 use kube::Client;
 
-/// How many sequences run at once, and how many of those that failed.
-const AT_ONCE: usize = 12;
+/// How many of those that failed run at once.
 const AGAIN_AT_ONCE: usize = 4;
 
 #[test]
 fn both_clusters_answer_alike() {
-    let Some(binary) = setting(BINARY) else {
-        println!("{BINARY} names no control plane: the embedded cluster is compared with none");
-        return;
-    };
-    let plane =
-        Plane::up(&PathBuf::from(binary)).expect("the control plane that is named comes up");
+    let Some(plane) = Plane::named() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let failed = runtime.expect("a runtime").block_on(async {
         let client = plane.client().await;
@@ -52,7 +45,7 @@ async fn written(client: &Client) -> Vec<String> {
         tell_one(name, steps.len(), &differences);
         (index, name, steps, differences)
     });
-    let runs: Vec<_> = futures::stream::iter(runs).buffer_unordered(AT_ONCE).collect().await;
+    let runs: Vec<_> = futures::stream::iter(runs).buffer_unordered(at_once()).collect().await;
     // Only now, with little else going on.
     let again = runs.into_iter().filter(|run| !run.3.is_empty()).map(|run| async move {
         let (index, name, steps, first) = run;
@@ -95,9 +88,12 @@ async fn drawn(client: &Client) -> Vec<String> {
         };
         let (steps, differences) = play(client, seed, &all, 0).await;
         tell_one(&format!("seed {seed}"), steps.len(), &differences);
+        if let Some(first) = differences.first() {
+            println!("differs seed {seed}, step {}: {}", first.step, first.lines.join("\n    "));
+        }
         (seed, all, steps, differences)
     });
-    let runs: Vec<_> = futures::stream::iter(runs).buffer_unordered(AT_ONCE).collect().await;
+    let runs: Vec<_> = futures::stream::iter(runs).buffer_unordered(at_once()).collect().await;
     // Only now, with nothing else going on: their steps have to be few, and played alike.
     let failing = runs.into_iter().filter(|run| !run.3.is_empty()).map(|run| async move {
         let (seed, all, steps, first) = run;

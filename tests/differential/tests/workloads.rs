@@ -1,11 +1,9 @@
 //! Deployments, ReplicaSets and DaemonSets on both clusters, where `SLUICE_CONTROLPLANE` names the
 //! binary of a real control plane. The same variables as in `live.rs` pick what is played.
 
-use std::path::PathBuf;
-
-use differential::plane::{BINARY, Plane};
+use differential::plane::Plane;
 use differential::run::Difference;
-use differential::settings::{ONCE, number, setting};
+use differential::settings::{ONCE, at_once, number, setting};
 use differential::shrink::shrink;
 use differential::workloads::act::Act;
 use differential::workloads::grammar::operations;
@@ -13,17 +11,9 @@ use differential::workloads::run::run;
 use futures::StreamExt;
 use kube::Client;
 
-/// How many sequences run at once.
-const AT_ONCE: usize = 12;
-
 #[test]
 fn both_clusters_roll_alike() {
-    let Some(binary) = setting(BINARY) else {
-        println!("{BINARY} names no control plane: the embedded cluster is compared with none");
-        return;
-    };
-    let plane =
-        Plane::up(&PathBuf::from(binary)).expect("the control plane that is named comes up");
+    let Some(plane) = Plane::named() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let failed = runtime.expect("a runtime").block_on(async {
         let client = plane.client().await;
@@ -45,7 +35,7 @@ async fn written(client: &Client) -> Vec<String> {
     let runs = chosen.enumerate().map(|(index, (name, acts))| async move {
         (name, run(client, &format!("u{index}"), &acts, true).await, acts)
     });
-    let mut runs = futures::stream::iter(runs).buffer_unordered(AT_ONCE);
+    let mut runs = futures::stream::iter(runs).buffer_unordered(at_once());
     let mut differed = Vec::new();
     while let Some((name, differences, acts)) = runs.next().await {
         if differences.is_empty() {
@@ -81,7 +71,7 @@ async fn drawn(client: &Client) -> Vec<String> {
         let differences = play(client, seed, &all, 0).await;
         (seed, all, differences)
     });
-    let mut runs = futures::stream::iter(runs).buffer_unordered(AT_ONCE);
+    let mut runs = futures::stream::iter(runs).buffer_unordered(at_once());
     let mut differed = Vec::new();
     while let Some((seed, all, differences)) = runs.next().await {
         if differences.is_empty() {

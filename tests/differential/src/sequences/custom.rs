@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::step::{Step, apply, delete, get, json_patch, merge, post, put};
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 pub(crate) const WIDGETS: &str = "/apis/$ns.example.com/v1/namespaces/$ns/widgets";
 const A: &str = "/apis/$ns.example.com/v1/namespaces/$ns/widgets/a";
 

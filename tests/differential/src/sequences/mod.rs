@@ -9,7 +9,7 @@ mod objects;
 mod rollout;
 mod verbs;
 
-pub(crate) use self::custom::{WIDGETS, definition, widget};
+pub(crate) use self::custom::{DEFINITIONS, WIDGETS, definition, widget};
 
 use serde_json::{Value, json};
 
