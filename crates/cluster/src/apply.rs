@@ -14,7 +14,7 @@ use kube::Client;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::observe::Observed;
+use crate::observe::statefulset_rollout::Observed;
 use crate::wire::{self, Answer, Ask, Content, FIELD_MANAGER};
 
 /// What became of a write to the StatefulSet.

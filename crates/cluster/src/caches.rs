@@ -1,12 +1,13 @@
 //! What is known of the cluster: one ordered table per kind, fed by watches, read by `observe`.
 //!
-//! Each change names the rollouts that it concerns; those are given to the wake callback, after the
+//! Each change names the subjects that it concerns; those are given to the wake callback, after the
 //! tables show the change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use api::bedrock::{StatefulsetRollout, StatefulsetRolloutStatus};
+use api::batches::{BatchRelease, Rollout};
+use api::bedrock::StatefulsetRollout;
 use engine::world::{Pod, Uid};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,11 +15,17 @@ use kube::Client;
 
 use crate::concern::{Kept, Woken};
 use crate::key::Key;
-use crate::seen::{BudgetSeen, PodSeen, RolloutSeen, StatefulSetSeen};
+use crate::seen::{
+    BudgetSeen, DaemonSetSeen, DeploymentSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen,
+    Served, StatefulSetSeen,
+};
+use crate::subject::{Front, Subject, Workload};
 use crate::table::Table;
+use crate::unseen::Unseen;
 use crate::watch::{self, Seen, Watched};
+use crate::written::Written;
 
-/// Why a rollout is to be looked at.
+/// Why a subject is to be looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// Something around it has changed.
@@ -27,8 +34,8 @@ pub enum Why {
     Changed,
 }
 
-/// Told which rollout is to be looked at, and why. It must not call back into [`Caches`].
-pub type Wakes = Box<dyn Fn(&Key, Why) + Send + Sync>;
+/// Told who is to be looked at, and why. It must not call back into [`Caches`].
+pub type Wakes = Box<dyn Fn(&Subject, Why) + Send + Sync>;
 
 /// The tables, shared by watches and loop.
 pub struct Caches {
@@ -39,29 +46,75 @@ pub struct Caches {
 /// The tables themselves.
 #[derive(Default)]
 pub(crate) struct Held {
-    pub(crate) rollouts: Table<RolloutSeen>,
+    pub(crate) statefulset_rollouts: Table<Resource<StatefulsetRollout>>,
+    pub(crate) rollouts: Table<Resource<Rollout>>,
+    pub(crate) releases: Table<Resource<BatchRelease>>,
+    pub(crate) deployments: Table<DeploymentSeen>,
+    pub(crate) replica_sets: Table<ReplicaSetSeen>,
     pub(crate) sets: Table<StatefulSetSeen>,
+    pub(crate) daemon_sets: Table<DaemonSetSeen>,
+    pub(crate) revisions: Table<RevisionSeen>,
     pub(crate) pods: Table<PodSeen>,
     pub(crate) budgets: Table<BudgetSeen>,
-    /// Which rollouts name a StatefulSet, by the StatefulSet.
-    by_workload: BTreeMap<Key, BTreeSet<Key>>,
-    /// What we wrote ourselves and the watch has not yet shown.
-    pub(crate) written: BTreeMap<Key, Written>,
-    /// Whether the rollouts have been woken for the first time.
+    /// Who names a workload.
+    by_workload: BTreeMap<Workload, BTreeSet<Subject>>,
+    /// Statuses that we wrote ourselves and that the watch has not yet shown, by front.
+    pub(crate) written: Written,
+    /// Whether the subjects have been woken for the first time.
     awake: bool,
 }
 
-/// A status that we wrote ourselves.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
-    uid: String,
-    pub(crate) resource_version: String,
-    pub(crate) status: StatefulsetRolloutStatus,
+/// Does the same for each kind, in the order in which they are told.
+macro_rules! each_kind {
+    ($seen:ident => $what:expr) => {
+        [
+            {
+                type $seen = Resource<StatefulsetRollout>;
+                $what
+            },
+            {
+                type $seen = Resource<Rollout>;
+                $what
+            },
+            {
+                type $seen = Resource<BatchRelease>;
+                $what
+            },
+            {
+                type $seen = DeploymentSeen;
+                $what
+            },
+            {
+                type $seen = ReplicaSetSeen;
+                $what
+            },
+            {
+                type $seen = StatefulSetSeen;
+                $what
+            },
+            {
+                type $seen = DaemonSetSeen;
+                $what
+            },
+            {
+                type $seen = RevisionSeen;
+                $what
+            },
+            {
+                type $seen = PodSeen;
+                $what
+            },
+            {
+                type $seen = BudgetSeen;
+                $what
+            },
+        ]
+    };
 }
 
 impl Caches {
-    /// Empty ones. `wakes` is told of every rollout that a change concerns; not before all kinds
-    /// have been listed, and then of every rollout once.
+    /// Empty ones. `wakes` is told of every subject that a change concerns; not before all kinds
+    /// have been listed, and then of every subject once.
     pub fn new(wakes: Wakes) -> Arc<Self> {
         Arc::new(Self { held: Mutex::default(), wakes })
     }
@@ -74,12 +127,12 @@ impl Caches {
         namespace: Option<&str>,
         seed: u64,
     ) -> Vec<(&'static str, BoxFuture<'static, ()>)> {
-        vec![
-            self.feed::<RolloutSeen>(client, namespace, seed),
-            self.feed::<StatefulSetSeen>(client, namespace, seed.wrapping_add(1)),
-            self.feed::<PodSeen>(client, namespace, seed.wrapping_add(2)),
-            self.feed::<BudgetSeen>(client, namespace, seed.wrapping_add(3)),
-        ]
+        let mut seed = seed;
+        let watches = each_kind!(K => {
+            seed = seed.wrapping_add(1);
+            self.feed::<K>(client, namespace, seed)
+        });
+        watches.into()
     }
 
     fn feed<K: Kept>(
@@ -98,8 +151,8 @@ impl Caches {
     fn take<K: Kept>(&self, seen: Seen<K>) {
         let woken = {
             let mut held = self.lock();
-            let all = matches!(seen, Seen::All(_));
-            let changes = K::table(&mut held).take(seen);
+            let all = matches!(seen, Seen::All(..));
+            let changes = K::table_mut(&mut held).take(seen);
             if all {
                 K::listed(&mut held);
             }
@@ -111,13 +164,13 @@ impl Caches {
                 held.awake = held.waiting_for().is_empty();
                 woken.clear();
                 if held.awake {
-                    woken = held.rollouts.keys().map(|key| (key.clone(), Why::Changed)).collect();
+                    woken = held.subjects().map(|subject| (subject, Why::Changed)).collect();
                 }
             }
             woken
         };
-        for (key, why) in woken {
-            (self.wakes)(&key, why);
+        for (subject, why) in woken {
+            (self.wakes)(&subject, why);
         }
     }
 
@@ -134,49 +187,52 @@ impl Caches {
     /// The kinds whose watch is broken just now, and why; what is shown of them may be old.
     pub fn broken(&self) -> BTreeMap<&'static str, String> {
         let held = self.lock();
-        let all = [
-            (RolloutSeen::PLURAL, held.rollouts.broken()),
-            (StatefulSetSeen::PLURAL, held.sets.broken()),
-            (PodSeen::PLURAL, held.pods.broken()),
-            (BudgetSeen::PLURAL, held.budgets.broken()),
-        ];
-        let broken = all.into_iter().filter_map(|(kind, why)| Some((kind, why?.to_owned())));
-        broken.collect()
+        let all = each_kind!(K => (K::PLURAL, K::table(&held).broken().map(str::to_owned)));
+        all.into_iter().filter_map(|(kind, why)| Some((kind, why?))).collect()
     }
 
-    /// All rollouts, in order.
-    pub fn rollouts(&self) -> Vec<Key> {
-        self.lock().rollouts.keys().cloned().collect()
+    /// All that the loop looks at, in order.
+    pub fn subjects(&self) -> Vec<Subject> {
+        self.lock().subjects().collect()
     }
 
-    /// A rollout as it was last seen, if there is one that can be read.
-    pub fn rollout(&self, key: &Key) -> Option<Arc<StatefulsetRollout>> {
-        self.lock().rollouts.get(key).and_then(|seen| seen.rollout.as_ref().ok()).cloned()
-    }
-
-    /// Whether a rollout still asks for what it asked for when it was observed: read again before
+    /// Whether a subject still asks for what it asked for when it was observed: read again before
     /// each single disruption, so that a pause (which is a new generation) stops a batch.
-    pub fn still_asks(&self, key: &Key, uid: &Uid, generation: i64) -> bool {
-        self.lock().rollouts.get(key).is_some_and(|seen| {
-            let meta = &seen.meta;
+    pub fn still_asks(&self, subject: &Subject, uid: &Uid, generation: i64) -> bool {
+        let held = self.lock();
+        let meta = match subject.front {
+            Front::StatefulsetRollout => held.statefulset_rollouts.get(&subject.key).map(meta),
+            Front::Rollout => held.rollouts.get(&subject.key).map(meta),
+            Front::BatchRelease => held.releases.get(&subject.key).map(meta),
+        };
+        meta.is_some_and(|meta| {
             meta.uid == uid.0 && meta.generation == generation && meta.deletion_timestamp.is_none()
         })
     }
 
     /// Remembers a status that we wrote, until the watch shows it: a decision on an older one would
     /// take its step twice.
-    pub(crate) fn wrote(
+    pub(crate) fn wrote<T: Served>(
         &self,
         key: &Key,
         uid: &Uid,
         resource_version: &str,
-        status: StatefulsetRolloutStatus,
-    ) {
-        let resource_version = resource_version.to_owned();
-        let written = Written { uid: uid.0.clone(), resource_version, status };
+        status: T::Status,
+    ) where
+        Resource<T>: Kept,
+    {
         let mut held = self.lock();
-        held.written.insert(key.clone(), written);
-        held.forget_written(key);
+        T::written(&mut held.written).put(key, uid, resource_version, status);
+        held.forget_written::<T>(key);
+    }
+
+    /// Takes out of `unseen` what the tables show by now.
+    pub fn forget_seen(&self, unseen: &mut Unseen) {
+        let held = self.lock();
+        unseen.forget(|kind, version| {
+            let all = each_kind!(K => (K::PLURAL, K::table(&held).shows(version)));
+            all.into_iter().any(|(plural, shown)| plural == kind && shown)
+        });
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Held> {
@@ -185,14 +241,16 @@ impl Caches {
     }
 }
 
+fn meta<T>(seen: &Resource<T>) -> &crate::seen::meta::Meta {
+    &seen.meta
+}
+
 impl Held {
     pub(crate) fn waiting_for(&self) -> Vec<String> {
-        let all = [
-            (RolloutSeen::PLURAL, self.rollouts.listed(), self.rollouts.broken()),
-            (StatefulSetSeen::PLURAL, self.sets.listed(), self.sets.broken()),
-            (PodSeen::PLURAL, self.pods.listed(), self.pods.broken()),
-            (BudgetSeen::PLURAL, self.budgets.listed(), self.budgets.broken()),
-        ];
+        let all = each_kind!(K => {
+            let table = K::table(self);
+            (K::PLURAL, table.listed(), table.broken())
+        });
         let missing = all.into_iter().filter(|(_, listed, _)| !listed);
         missing
             .map(|(kind, _, why)| match why {
@@ -202,67 +260,86 @@ impl Held {
             .collect()
     }
 
-    /// What we wrote on top of this rollout, if the watch has not yet shown it.
-    pub(crate) fn written_over(&self, seen: &RolloutSeen) -> Option<&Written> {
-        let written = self.written.get(&seen.meta.key())?;
-        let theirs = &seen.meta.resource_version;
-        let shown = seen.meta.uid != written.uid
-            || is_at_least(theirs, &written.resource_version).unwrap_or(true);
-        (!shown).then_some(written)
+    fn subjects(&self) -> impl Iterator<Item = Subject> + use<'_> {
+        let subject = |front| move |key: &Key| Subject::new(front, key.clone());
+        let first = self.statefulset_rollouts.keys().map(subject(Front::StatefulsetRollout));
+        let second = self.rollouts.keys().map(subject(Front::Rollout));
+        let third = self.releases.keys().map(subject(Front::BatchRelease));
+        first.chain(second).chain(third)
     }
 
-    pub(crate) fn forget_written(&mut self, key: &Key) {
-        let outstanding =
-            self.rollouts.get(key).is_some_and(|seen| self.written_over(seen).is_some());
-        if !outstanding {
-            self.written.remove(key);
-        }
+    pub(crate) fn forget_written<T: Served>(&mut self, key: &Key)
+    where
+        Resource<T>: Kept,
+    {
+        let meta = <Resource<T> as Kept>::table(self).get(key).map(|seen| seen.meta.clone());
+        T::written(&mut self.written).forget(key, meta.as_ref());
     }
 
-    /// The Pods that a StatefulSet controls, by name.
-    pub(crate) fn pods_of(&self, set: &Key, uid: &str) -> Vec<Pod> {
-        // Its Pods are named after it, so that they stand next to each other.
-        let from = Key::new(set.namespace.as_str(), format!("{}-", set.name));
-        self.pods
-            .range(from.clone()..)
-            .take_while(|(key, _)| {
-                key.namespace == from.namespace && key.name.starts_with(&from.name)
-            })
-            .filter(|(_, seen)| seen.owner.as_ref().is_some_and(|owner| owner.uid == uid))
-            .map(|(_, seen)| seen.pod.clone())
-            .collect()
+    /// The Pods that a UID controls, by name.
+    pub(crate) fn pods_of(&self, uid: &str) -> Vec<Pod> {
+        self.pods.owned_by(uid).map(|seen| seen.pod.clone()).collect()
     }
 
-    /// The rollouts that name a StatefulSet.
-    pub(crate) fn naming(&self, set: &Key) -> impl Iterator<Item = &RolloutSeen> + use<'_> {
-        let keys = self.by_workload.get(set).into_iter().flatten();
-        keys.filter_map(|key| self.rollouts.get(key))
+    /// Who names a workload, in order.
+    pub(crate) fn naming(&self, workload: &Workload) -> impl Iterator<Item = &Subject> + use<'_> {
+        self.by_workload.get(workload).into_iter().flatten()
     }
 
-    /// Notes that a rollout names a StatefulSet.
-    pub(crate) fn name(&mut self, set: Key, rollout: Key) {
-        self.by_workload.entry(set).or_default().insert(rollout);
+    /// The StatefulsetRollouts that name a workload.
+    pub(crate) fn statefulset_rollouts_naming(
+        &self,
+        workload: &Workload,
+    ) -> impl Iterator<Item = &Resource<StatefulsetRollout>> + use<'_> {
+        let named = self.naming(workload);
+        let named = named.filter(|subject| subject.front == Front::StatefulsetRollout);
+        named.filter_map(|subject| self.statefulset_rollouts.get(&subject.key))
+    }
+
+    /// The Rollouts that name a workload.
+    pub(crate) fn rollouts_naming(
+        &self,
+        workload: &Workload,
+    ) -> impl Iterator<Item = &Resource<Rollout>> + use<'_> {
+        let named = self.naming(workload).filter(|subject| subject.front == Front::Rollout);
+        named.filter_map(|subject| self.rollouts.get(&subject.key))
+    }
+
+    /// The BatchReleases that name a workload.
+    pub(crate) fn releases_naming(
+        &self,
+        workload: &Workload,
+    ) -> impl Iterator<Item = &Resource<BatchRelease>> + use<'_> {
+        let named = self.naming(workload).filter(|subject| subject.front == Front::BatchRelease);
+        named.filter_map(|subject| self.releases.get(&subject.key))
+    }
+
+    /// Notes that a subject names a workload.
+    pub(crate) fn name(&mut self, workload: Workload, subject: Subject) {
+        self.by_workload.entry(workload).or_default().insert(subject);
     }
 
     /// Takes that back.
-    pub(crate) fn unname(&mut self, set: &Key, rollout: &Key) {
-        if let Some(naming) = self.by_workload.get_mut(set) {
-            naming.remove(rollout);
+    pub(crate) fn unname(&mut self, workload: &Workload, subject: &Subject) {
+        if let Some(naming) = self.by_workload.get_mut(workload) {
+            naming.remove(subject);
             if naming.is_empty() {
-                self.by_workload.remove(set);
+                self.by_workload.remove(workload);
             }
         }
     }
 
-    pub(crate) fn wake_naming(&self, set: &Key, woken: &mut Woken) {
-        for key in self.by_workload.get(set).into_iter().flatten() {
-            woken.entry(key.clone()).or_insert(Why::Event);
+    /// Wakes those that name a workload.
+    pub(crate) fn wake_naming(&self, workload: &Workload, woken: &mut Woken) {
+        for subject in self.naming(workload) {
+            woken.entry(subject.clone()).or_insert(Why::Event);
         }
     }
-}
 
-/// Whether a resourceVersion is another or a later one; `None` if they are not numbers.
-fn is_at_least(theirs: &str, ours: &str) -> Option<bool> {
-    // Comparable as whole numbers since Kubernetes 1.35 says so, and before by what etcd gives.
-    Some(theirs.parse::<u128>().ok()? >= ours.parse::<u128>().ok()?)
+    /// Wakes those that look at the Pods of a workload one by one.
+    pub(crate) fn wake_for_pods(&self, workload: &Workload, woken: &mut Woken) {
+        for subject in self.naming(workload).filter(|it| it.front != Front::Rollout) {
+            woken.entry(subject.clone()).or_insert(Why::Event);
+        }
+    }
 }

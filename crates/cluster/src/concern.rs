@@ -1,29 +1,51 @@
-//! Whom a change concerns: for each kind, the rollouts that have to be looked at.
+//! Whom a change concerns: for each kind, the subjects that have to be looked at.
 
 use std::collections::BTreeMap;
 
+use api::batches::{BatchRelease, Rollout};
+use api::bedrock::StatefulsetRollout;
 use serde_json::Value;
 
 use crate::caches::{Held, Why};
 use crate::key::Key;
-use crate::seen::{BudgetSeen, PodSeen, RolloutSeen, StatefulSetSeen};
+use crate::seen::meta::{Meta, Owner};
+use crate::seen::{
+    BudgetSeen, DaemonSetSeen, DeploymentSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen,
+    Served, StatefulSetSeen,
+};
+use crate::subject::{Front, Kind, Subject, Workload};
 use crate::table::{Change, Row, Table};
 
-/// Rollouts to be woken.
-pub(crate) type Woken = BTreeMap<Key, Why>;
+/// Subjects to be woken.
+pub(crate) type Woken = BTreeMap<Subject, Why>;
 
 /// A kind with a table among the caches.
 pub(crate) trait Kept: Row {
-    fn table(held: &mut Held) -> &mut Table<Self>;
+    fn table(held: &Held) -> &Table<Self>;
 
-    /// After the table shows the change: keeps the indexes and adds the rollouts concerned.
+    fn table_mut(held: &mut Held) -> &mut Table<Self>;
+
+    /// After the table shows the change: keeps the indexes and adds the subjects concerned.
     fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken);
 
     /// A whole list has come in.
     fn listed(_held: &mut Held) {}
 }
 
-impl Row for RolloutSeen {
+/// Tells of each kind in which table it stands.
+macro_rules! table {
+    ($name:ident) => {
+        fn table(held: &Held) -> &Table<Self> {
+            &held.$name
+        }
+
+        fn table_mut(held: &mut Held) -> &mut Table<Self> {
+            &mut held.$name
+        }
+    };
+}
+
+impl<T: Served> Row for Resource<T> {
     fn key(&self) -> Key {
         self.meta.key()
     }
@@ -33,59 +55,169 @@ impl Row for RolloutSeen {
     }
 }
 
-impl Kept for RolloutSeen {
-    fn table(held: &mut Held) -> &mut Table<Self> {
-        &mut held.rollouts
-    }
+impl Kept for Resource<StatefulsetRollout> {
+    table!(statefulset_rollouts);
 
     fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
-        let (old, new) = (change.old.as_deref(), change.new.as_deref());
-        let anew = match (old, new) {
-            (Some(old), Some(new)) => new.asks_otherwise(old),
-            _ => true,
-        };
-        woken.insert(change.key.clone(), if anew { Why::Changed } else { Why::Event });
-        held.forget_written(&change.key);
-        if !anew {
-            return;
-        }
-        if let Some(old) = old {
-            let set = old.workload();
-            held.unname(&set, &change.key);
-            // Those that wait for its claim.
-            held.wake_naming(&set, woken);
-        }
-        if let Some(new) = new {
-            let set = new.workload();
-            held.name(set.clone(), change.key.clone());
-            held.wake_naming(&set, woken);
-        }
+        resource(held, change, woken);
     }
 
-    /// A list is at least as new as any write before it. Clearing what is outstanding lets go of
-    /// versions that never come: those of a cluster that was restored from a backup.
     fn listed(held: &mut Held) {
-        held.written.clear();
+        held.written.statefulset_rollouts.clear();
     }
 }
 
-impl Row for StatefulSetSeen {
+impl Kept for Resource<Rollout> {
+    table!(rollouts);
+
+    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+        resource(held, change, woken);
+    }
+
+    fn listed(held: &mut Held) {
+        held.written.rollouts.clear();
+    }
+}
+
+impl Kept for Resource<BatchRelease> {
+    table!(releases);
+
+    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+        resource(held, change, woken);
+        // The Rollout that wrote it reads how far it is.
+        woken.entry(Subject::new(Front::Rollout, change.key.clone())).or_insert(Why::Event);
+    }
+
+    fn listed(held: &mut Held) {
+        held.written.releases.clear();
+    }
+}
+
+/// A resource that is served: it itself, and those that wait for the workload that it names or named.
+fn resource<T: Served>(held: &mut Held, change: &Change<Resource<T>>, woken: &mut Woken)
+where
+    Resource<T>: Kept,
+{
+    let subject = Subject::new(T::FRONT, change.key.clone());
+    let (old, new) = (change.old.as_deref(), change.new.as_deref());
+    let anew = match (old, new) {
+        (Some(old), Some(new)) => new.asks_otherwise(old),
+        _ => true,
+    };
+    woken.insert(subject.clone(), if anew { Why::Changed } else { Why::Event });
+    held.forget_written::<T>(&change.key);
+    if !anew {
+        return;
+    }
+    if let Some(workload) = old.and_then(|old| old.workload.as_ref()) {
+        held.unname(workload, &subject);
+        // Those that wait for its claim.
+        held.wake_naming(workload, woken);
+    }
+    if let Some(workload) = new.and_then(|new| new.workload.as_ref()) {
+        held.name(workload.clone(), subject);
+        held.wake_naming(workload, woken);
+    }
+}
+
+fn same_version(one: &Meta, other: &Meta) -> bool {
+    one.uid == other.uid && one.resource_version == other.resource_version
+}
+
+/// A workload: those that name it.
+macro_rules! workload {
+    ($seen:ty, $table:ident, $kind:expr) => {
+        impl Row for $seen {
+            fn key(&self) -> Key {
+                self.meta.key()
+            }
+
+            fn says_the_same_as(&self, other: &Self) -> bool {
+                same_version(&self.meta, &other.meta)
+            }
+        }
+
+        impl Kept for $seen {
+            table!($table);
+
+            fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+                held.wake_naming(&Workload::new($kind, change.key.clone()), woken);
+            }
+        }
+    };
+}
+
+workload!(DeploymentSeen, deployments, Kind::Deployment);
+workload!(StatefulSetSeen, sets, Kind::StatefulSet);
+workload!(DaemonSetSeen, daemon_sets, Kind::DaemonSet);
+
+/// Whether this is the owner of a kind of `apps`.
+fn is(owner: Option<&Owner>, kind: &str) -> bool {
+    owner.is_some_and(|owner| owner.kind == kind && owner.api_version == "apps/v1")
+}
+
+/// The workload of this kind that an owner is.
+fn owner(kind: Kind, namespace: &str, owner: &Owner) -> Workload {
+    Workload::new(kind, Key::new(namespace, owner.name.as_str()))
+}
+
+impl Row for ReplicaSetSeen {
     fn key(&self) -> Key {
         self.meta.key()
     }
 
+    fn owner(&self) -> Option<&str> {
+        self.meta.owner.as_ref().map(|owner| owner.uid.as_str())
+    }
+
+    fn kept(&self) -> bool {
+        is(self.meta.owner.as_ref(), "Deployment")
+    }
+
     fn says_the_same_as(&self, other: &Self) -> bool {
-        self.meta.uid == other.meta.uid && self.meta.resource_version == other.meta.resource_version
+        same_version(&self.meta, &other.meta)
     }
 }
 
-impl Kept for StatefulSetSeen {
-    fn table(held: &mut Held) -> &mut Table<Self> {
-        &mut held.sets
-    }
+impl Kept for ReplicaSetSeen {
+    table!(replica_sets);
 
     fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
-        held.wake_naming(&change.key, woken);
+        for set in [&change.old, &change.new].into_iter().flatten() {
+            if let Some(of) = &set.meta.owner {
+                held.wake_naming(&owner(Kind::Deployment, &change.key.namespace, of), woken);
+            }
+        }
+    }
+}
+
+impl Row for RevisionSeen {
+    fn key(&self) -> Key {
+        self.meta.key()
+    }
+
+    fn owner(&self) -> Option<&str> {
+        self.meta.owner.as_ref().map(|owner| owner.uid.as_str())
+    }
+
+    fn kept(&self) -> bool {
+        is(self.meta.owner.as_ref(), "DaemonSet")
+    }
+
+    fn says_the_same_as(&self, other: &Self) -> bool {
+        same_version(&self.meta, &other.meta)
+    }
+}
+
+impl Kept for RevisionSeen {
+    table!(revisions);
+
+    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+        for revision in [&change.old, &change.new].into_iter().flatten() {
+            if let Some(of) = &revision.meta.owner {
+                held.wake_naming(&owner(Kind::DaemonSet, &change.key.namespace, of), woken);
+            }
+        }
     }
 }
 
@@ -94,10 +226,13 @@ impl Row for PodSeen {
         self.key.clone()
     }
 
+    fn owner(&self) -> Option<&str> {
+        self.owner.as_ref().map(|owner| owner.uid.as_str())
+    }
+
     fn kept(&self) -> bool {
-        self.owner
-            .as_ref()
-            .is_some_and(|owner| owner.kind == "StatefulSet" && owner.api_version == "apps/v1")
+        let of = self.owner.as_ref();
+        ["StatefulSet", "ReplicaSet", "DaemonSet"].into_iter().any(|kind| is(of, kind))
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -106,15 +241,23 @@ impl Row for PodSeen {
 }
 
 impl Kept for PodSeen {
-    fn table(held: &mut Held) -> &mut Table<Self> {
-        &mut held.pods
-    }
+    table!(pods);
 
     fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
         for pod in [&change.old, &change.new].into_iter().flatten() {
-            if let Some(owner) = &pod.owner {
-                let set = Key::new(pod.key.namespace.as_str(), owner.name.as_str());
-                held.wake_naming(&set, woken);
+            let Some(of) = &pod.owner else { continue };
+            let namespace = change.key.namespace.as_str();
+            let workload = match of.kind.as_str() {
+                "StatefulSet" => Some(owner(Kind::StatefulSet, namespace, of)),
+                "DaemonSet" => Some(owner(Kind::DaemonSet, namespace, of)),
+                _ => {
+                    let set = held.replica_sets.get(&Key::new(namespace, of.name.as_str()));
+                    let above = set.and_then(|set| set.meta.owner.as_ref());
+                    above.map(|above| owner(Kind::Deployment, namespace, above))
+                }
+            };
+            if let Some(workload) = workload {
+                held.wake_for_pods(&workload, woken);
             }
         }
     }
@@ -133,20 +276,37 @@ impl Row for BudgetSeen {
 }
 
 impl Kept for BudgetSeen {
-    fn table(held: &mut Held) -> &mut Table<Self> {
-        &mut held.budgets
-    }
+    table!(budgets);
 
     fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
         let selects = |labels: &Value| {
             [&change.old, &change.new].into_iter().flatten().any(|budget| budget.selects(labels))
         };
-        for rollout in held.rollouts.in_namespace(&change.key.namespace) {
-            let wanted = rollout.template_labels();
-            let live = held.sets.get(&rollout.workload());
-            if selects(wanted) || live.is_some_and(|set| selects(set.template_labels())) {
-                woken.entry(rollout.meta.key()).or_insert(Why::Event);
+        let namespace = &change.key.namespace;
+        for rollout in held.statefulset_rollouts.in_namespace(namespace) {
+            let live = rollout.workload.as_ref().and_then(|it| held.template_labels(it));
+            if selects(rollout.template_labels()) || live.is_some_and(selects) {
+                woken.entry(rollout.subject()).or_insert(Why::Event);
             }
         }
+        for release in held.releases.in_namespace(namespace) {
+            let live = release.workload.as_ref().and_then(|it| held.template_labels(it));
+            if live.is_some_and(selects) {
+                woken.entry(release.subject()).or_insert(Why::Event);
+            }
+        }
+    }
+}
+
+impl Held {
+    /// The labels of a workload's Pod template, as it stands.
+    fn template_labels(&self, workload: &Workload) -> Option<&Value> {
+        let key = &workload.key;
+        let spec = match workload.kind {
+            Kind::Deployment => self.deployments.get(key).map(|it| &it.spec),
+            Kind::StatefulSet => self.sets.get(key).map(|it| &it.spec),
+            Kind::DaemonSet => self.daemon_sets.get(key).map(|it| &it.spec),
+        };
+        spec.map(crate::seen::spec::Spec::template_labels)
     }
 }

@@ -1,4 +1,4 @@
-//! Events: what `kubectl describe` shows of a rollout's life.
+//! Events: what `kubectl describe` shows of an object's life.
 //!
 //! RBAC: `create` and `patch` on `events` of `events.k8s.io`.
 //!
@@ -17,8 +17,8 @@ use tracing::debug;
 
 use crate::act::Hands;
 use crate::error::Error;
-use crate::key::Key;
 use crate::lease::stamp;
+use crate::subject::Subject;
 use crate::wire::{self, Ask, Content};
 
 /// How long a thing said again counts as the same series (as in Kubernetes' own recorders).
@@ -28,7 +28,7 @@ const NOTE: usize = 1024;
 /// An event may take this long.
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// Something to tell about a rollout.
+/// Something to tell about a subject.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Told {
     /// Whether it asks for somebody's attention.
@@ -41,7 +41,7 @@ pub struct Told {
     pub note: String,
 }
 
-/// Tells about rollouts, and remembers what it told a short while ago.
+/// Tells about subjects, and remembers what it told a short while ago.
 pub struct Events {
     hands: Hands,
     /// The Pod that runs this process.
@@ -63,27 +63,27 @@ impl Events {
     }
 
     /// Tells once; never fails and never takes longer than five seconds.
-    pub async fn tell(&self, rollout: &Key, uid: &Uid, told: &Told) {
-        match tokio::time::timeout(TIME_OUT, self.write(rollout, uid, told)).await {
+    pub async fn tell(&self, subject: &Subject, uid: &Uid, told: &Told) {
+        match tokio::time::timeout(TIME_OUT, self.write(subject, uid, told)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => debug!(%rollout, %error, "cannot write an event"),
-            Err(_) => debug!(%rollout, reason = told.reason, "an event takes too long"),
+            Ok(Err(error)) => debug!(%subject, %error, "cannot write an event"),
+            Err(_) => debug!(%subject, reason = told.reason, "an event takes too long"),
         }
     }
 
-    async fn write(&self, rollout: &Key, uid: &Uid, told: &Told) -> Result<(), Error> {
+    async fn write(&self, subject: &Subject, uid: &Uid, told: &Told) -> Result<(), Error> {
         let now = self.hands.clock.now();
         let id = (uid.0.clone(), told.clone());
         let again = self.next_of_series(&id, now);
         if let Some(series) = &again {
-            match self.count(rollout, series).await {
+            match self.count(subject, series).await {
                 // It has expired in the cluster: begin anew.
                 Err(error) if error.is_gone() => {}
                 other => return other,
             }
         }
-        let series = Series { name: event_name(&rollout.name, &id, now), count: 1, last: now };
-        self.create(rollout, uid, told, &series).await?;
+        let series = Series { name: event_name(&subject.key.name, &id, now), count: 1, last: now };
+        self.create(subject, uid, told, &series).await?;
         self.remember(id, series, now);
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Events {
 
     async fn create(
         &self,
-        rollout: &Key,
+        subject: &Subject,
         uid: &Uid,
         told: &Told,
         series: &Series,
@@ -113,7 +113,7 @@ impl Events {
         let body = json!({
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": { "name": series.name, "namespace": rollout.namespace },
+            "metadata": { "name": series.name, "namespace": subject.key.namespace },
             "eventTime": stamp(series.last),
             "type": if told.warning { "Warning" } else { "Normal" },
             "reason": told.reason,
@@ -122,22 +122,22 @@ impl Events {
             "reportingController": "sluice.dev/operator",
             "reportingInstance": self.instance,
             "regarding": {
-                "apiVersion": "bedrock.operator.slack.com/v1",
-                "kind": "StatefulsetRollout",
-                "namespace": rollout.namespace,
-                "name": rollout.name,
+                "apiVersion": subject.front.api_version(),
+                "kind": subject.front.kind(),
+                "namespace": subject.key.namespace,
+                "name": subject.key.name,
                 "uid": uid.0,
             },
         });
-        self.request("create", Method::POST, Content::Json, rollout, None, &body).await
+        self.request("create", Method::POST, Content::Json, subject, None, &body).await
     }
 
-    async fn count(&self, rollout: &Key, series: &Series) -> Result<(), Error> {
+    async fn count(&self, subject: &Subject, series: &Series) -> Result<(), Error> {
         let body = json!({
             "series": { "count": series.count, "lastObservedTime": stamp(series.last) },
         });
         let name = Some(series.name.as_str());
-        self.request("patch", Method::PATCH, Content::MergePatch, rollout, name, &body).await
+        self.request("patch", Method::PATCH, Content::MergePatch, subject, name, &body).await
     }
 
     async fn request(
@@ -145,13 +145,13 @@ impl Events {
         verb: &'static str,
         method: Method,
         content: Content,
-        rollout: &Key,
+        subject: &Subject,
         name: Option<&str>,
         body: &Value,
     ) -> Result<(), Error> {
-        let events = format!("/apis/events.k8s.io/v1/namespaces/{}/events", rollout.namespace);
+        let events = format!("/apis/events.k8s.io/v1/namespaces/{}/events", subject.key.namespace);
         let path = name.map_or_else(|| events.clone(), |name| format!("{events}/{name}"));
-        let object = format!("event about statefulsetrollout {rollout}");
+        let object = format!("event about {subject}");
         let ask = Ask { verb, object: &object, method, path, content, body: Some(body) };
         wire::send(&self.hands.client, &ask).await?.or_error(verb, &object).map(drop)
     }

@@ -1,8 +1,8 @@
 //! The objects of one kind, in order, and what changed when a watch told something.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::{Keys, Range};
-use std::ops::RangeFrom;
+use std::collections::btree_map::Keys;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Not;
 use std::sync::Arc;
 
 use crate::key::Key;
@@ -12,6 +12,11 @@ use crate::watch::{Seen, Watched};
 pub(crate) trait Row: Watched {
     /// Namespace and name.
     fn key(&self) -> Key;
+
+    /// UID of the owner that controls it, by which it can be found.
+    fn owner(&self) -> Option<&str> {
+        None
+    }
 
     /// Whether it is kept at all; one that is not counts as gone.
     fn kept(&self) -> bool {
@@ -34,13 +39,23 @@ pub(crate) struct Change<K> {
 #[derive(Debug)]
 pub(crate) struct Table<K> {
     rows: BTreeMap<Key, Arc<K>>,
+    /// Who is controlled by a UID.
+    owned: BTreeMap<Box<str>, BTreeSet<Key>>,
+    /// The latest resourceVersion that was seen: what was written under an earlier one is shown.
+    version: u128,
     listed: bool,
     broken: Option<String>,
 }
 
 impl<K> Default for Table<K> {
     fn default() -> Self {
-        Self { rows: BTreeMap::new(), listed: false, broken: None }
+        Self {
+            rows: BTreeMap::new(),
+            owned: BTreeMap::new(),
+            version: 0,
+            listed: false,
+            broken: None,
+        }
     }
 }
 
@@ -54,10 +69,19 @@ impl<K: Row> Table<K> {
                 Vec::new()
             }
             Seen::Open => Vec::new(),
-            Seen::Applied(row) => self.put(row).into_iter().collect(),
-            Seen::Deleted(row) => self.remove(row.key()).into_iter().collect(),
-            Seen::All(rows) => {
+            Seen::Applied(row) => {
+                self.has_come_to(row.resource_version());
+                self.put(row).into_iter().collect()
+            }
+            Seen::Deleted(row) => {
+                self.has_come_to(row.resource_version());
+                self.remove(row.key()).into_iter().collect()
+            }
+            Seen::All(rows, version) => {
                 self.listed = true;
+                // A cluster that was restored from a backup counts from an earlier one again.
+                self.version = 0;
+                self.has_come_to(&version);
                 let rows: BTreeMap<Key, K> = rows.into_iter().map(|row| (row.key(), row)).collect();
                 let gone: Vec<Key> =
                     self.rows.keys().filter(|key| !rows.contains_key(key)).cloned().collect();
@@ -70,11 +94,22 @@ impl<K: Row> Table<K> {
         }
     }
 
+    fn has_come_to(&mut self, version: &str) {
+        self.version = self.version.max(version.parse().unwrap_or(0));
+    }
+
+    /// Whether a write that the server answered with this resourceVersion is in the table by now. One that
+    /// is no number is never waited for.
+    pub(crate) fn shows(&self, version: &str) -> bool {
+        version.parse::<u128>().is_ok_and(|version| version > self.version).not()
+    }
+
     fn put(&mut self, row: K) -> Option<Change<K>> {
         let key = row.key();
         if !row.kept() {
             return self.remove(key);
         }
+        self.index(&key, &row);
         // Shared with who is told of it: a first list tells of every row there is.
         let row = Arc::new(row);
         let old = self.rows.insert(key.clone(), row.clone());
@@ -84,8 +119,33 @@ impl<K: Row> Table<K> {
         Some(Change { key, old, new: Some(row) })
     }
 
+    fn index(&mut self, key: &Key, row: &K) {
+        let before = self.rows.get(key).and_then(|old| old.owner());
+        if before == row.owner() {
+            return;
+        }
+        if let Some(before) = before.map(Box::from) {
+            self.unindex(&before, key);
+        }
+        if let Some(owner) = row.owner() {
+            self.owned.entry(owner.into()).or_default().insert(key.clone());
+        }
+    }
+
+    fn unindex(&mut self, owner: &str, key: &Key) {
+        if let Some(owned) = self.owned.get_mut(owner) {
+            owned.remove(key);
+            if owned.is_empty() {
+                self.owned.remove(owner);
+            }
+        }
+    }
+
     fn remove(&mut self, key: Key) -> Option<Change<K>> {
         let old = self.rows.remove(&key)?;
+        if let Some(owner) = old.owner() {
+            self.unindex(owner, &key);
+        }
         Some(Change { key, old: Some(old), new: None })
     }
 
@@ -97,8 +157,10 @@ impl<K: Row> Table<K> {
         self.rows.keys()
     }
 
-    pub(crate) fn range(&self, from: RangeFrom<Key>) -> Range<'_, Key, Arc<K>> {
-        self.rows.range(from)
+    /// Those that this UID controls, by name.
+    pub(crate) fn owned_by<'a>(&'a self, uid: &str) -> impl Iterator<Item = &'a K> {
+        let keys = self.owned.get(uid).into_iter().flatten();
+        keys.filter_map(|key| self.rows.get(key)).map(|row| &**row)
     }
 
     /// Those of one namespace, by name.

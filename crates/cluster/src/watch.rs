@@ -29,6 +29,8 @@ const OPEN: u32 = 290;
 const SILENCE: Duration = Duration::from_secs(295);
 /// A watch that ends sooner than this, without a word, has failed.
 const TOO_SHORT: Duration = Duration::from_secs(1);
+/// How long until a kind that the server does not know is looked for again.
+const ABSENT: Duration = Duration::from_secs(30);
 /// How long a page of a list may take.
 const PAGE_TIME_OUT: Duration = Duration::from_secs(60);
 
@@ -41,6 +43,10 @@ pub trait Watched: DeserializeOwned + Clone + Send + 'static {
     /// `/api/v1`, `/apis/apps/v1`.
     const GROUP_VERSION: &'static str;
 
+    /// Whether a cluster may be without this kind: it is looked for again every half minute, and until
+    /// then there are none.
+    const OPTIONAL: bool = false;
+
     /// `metadata.resourceVersion`.
     fn resource_version(&self) -> &str;
 }
@@ -48,8 +54,8 @@ pub trait Watched: DeserializeOwned + Clone + Send + 'static {
 /// What a watch has to tell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen<K> {
-    /// All objects that there are: any other is gone.
-    All(Vec<K>),
+    /// All objects that there are, and as of which resourceVersion: any other is gone.
+    All(Vec<K>, String),
     /// One is new or has changed.
     Applied(K),
     /// One is gone; its last content.
@@ -83,6 +89,8 @@ enum End {
     Failed(String, Option<u32>),
     /// The version is too old, or something cannot be read: list again, after a pause.
     Desynced(String),
+    /// The server does not know the kind.
+    Unknown(String),
 }
 
 /// Lists and watches until dropped; every change is given to `tell`, in order.
@@ -107,7 +115,7 @@ pub async fn watch<K: Watched>(
             None => match list::<K>(&client, &request).await {
                 Ok((items, at)) => {
                     debug!(kind = K::PLURAL, items = items.len(), version = at, "listed");
-                    tell(Seen::All(items));
+                    tell(Seen::All(items, at.clone()));
                     backoff.reset();
                     broken = false;
                     version = Some(at);
@@ -132,6 +140,19 @@ pub async fn watch<K: Watched>(
                 // The server answers again: what it cost to wait for it is over, and until the list
                 // nothing is seen, a pause that is asked for among it.
                 backoff.reset();
+                version = None;
+                (why, None)
+            }
+            End::Unknown(why) if K::OPTIONAL => {
+                debug!(kind = K::PLURAL, why, "there is no such kind");
+                tell(Seen::All(Vec::new(), String::new()));
+                version = None;
+                broken = false;
+                backoff.reset();
+                tokio::time::sleep(ABSENT).await;
+                continue;
+            }
+            End::Unknown(why) => {
                 version = None;
                 (why, None)
             }
@@ -239,6 +260,7 @@ async fn follow<K: Watched>(
 fn failed(error: &kube::Error) -> End {
     match error {
         kube::Error::Api(status) if status.code == 410 => End::Desynced(status.message.clone()),
+        kube::Error::Api(status) if status.code == 404 => End::Unknown(status.message.clone()),
         // kube takes any line that is no event for a Status, and finds an empty one.
         kube::Error::Api(status) if status.code == 0 => {
             End::Desynced("cannot read an event".to_owned())

@@ -11,7 +11,7 @@ use std::task::{Context as Poller, Poll};
 use api::bedrock::validate::{Capabilities, immutable_changes, validate};
 use api::{Finding, Severity};
 use bytes::Bytes;
-use cluster::observe::{Candidate, candidate};
+use cluster::observe::statefulset_rollout::{Candidate, candidate};
 use cluster::{Caches, Clock};
 use engine::admit::{Admission as Asked, Verdict, admit};
 use engine::world::Settings;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cluster::{Caches, Clock, Hands, Key, Leadership, Why};
+use cluster::{Caches, Clock, Hands, Leadership, Subject, Why};
 use kube::Client;
 use tokio::sync::{Notify, watch};
 
@@ -66,7 +66,7 @@ impl Context {
 pub struct Attention {
     /// The caches that feed it.
     pub caches: Arc<Caches>,
-    woken: Arc<Mutex<BTreeMap<Key, Why>>>,
+    woken: Arc<Mutex<BTreeMap<Subject, Why>>>,
     rung: Arc<Notify>,
 }
 
@@ -74,12 +74,12 @@ impl Attention {
     /// Empty caches that call for attention.
     #[expect(clippy::new_without_default, reason = "it makes caches, not a default value")]
     pub fn new() -> Self {
-        let woken: Arc<Mutex<BTreeMap<Key, Why>>> = Arc::default();
+        let woken: Arc<Mutex<BTreeMap<Subject, Why>>> = Arc::default();
         let rung = Arc::new(Notify::new());
         let (inner, bell) = (Arc::clone(&woken), Arc::clone(&rung));
-        let caches = Caches::new(Box::new(move |key, why| {
+        let caches = Caches::new(Box::new(move |subject, why| {
             let mut woken = inner.lock().unwrap_or_else(PoisonError::into_inner);
-            let entry = woken.entry(key.clone()).or_insert(why);
+            let entry = woken.entry(subject.clone()).or_insert(why);
             *entry = (*entry).max(why);
             bell.notify_one();
         }));
@@ -92,7 +92,7 @@ impl Attention {
     }
 
     /// Who was woken since, and why.
-    pub(crate) fn take(&self) -> BTreeMap<Key, Why> {
+    pub(crate) fn take(&self) -> BTreeMap<Subject, Why> {
         std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cluster::act::ActReport;
+use cluster::ActReport;
 use cluster::backoff::Backoff;
 use engine::world::Outcome;
 use jiff::{SignedDuration, Timestamp};

@@ -1,7 +1,6 @@
 //! Events on their way out: told beside the loop, so that a slow answer never holds a rollout up.
 
-use cluster::{Events, Key, Told};
-use engine::notice::{Notice, Topic};
+use cluster::{Events, Subject, Told};
 use engine::world::Uid;
 use tokio::sync::mpsc;
 
@@ -10,7 +9,7 @@ const ROOM: usize = 1024;
 
 /// One event to tell.
 struct Letter {
-    rollout: Key,
+    subject: Subject,
     uid: Uid,
     told: Told,
 }
@@ -25,30 +24,17 @@ impl Outbox {
         let (put, mut take) = mpsc::channel::<Letter>(ROOM);
         let empty = async move {
             while let Some(letter) = take.recv().await {
-                events.tell(&letter.rollout, &letter.uid, &letter.told).await;
+                events.tell(&letter.subject, &letter.uid, &letter.told).await;
             }
         };
         (Self(put), empty)
     }
 
-    /// Puts what is new about a rollout.
-    pub(crate) fn put(&self, rollout: &Key, uid: &Uid, news: Vec<Notice>) {
-        for notice in news {
-            let action = match notice.topic {
-                Topic::Phase => "Rollout",
-                Topic::Group => "MovePods",
-                Topic::Blocked => "Wait",
-                Topic::Leaked => "CountLeaks",
-                Topic::NotGated => "SkipGate",
-            };
-            let told = Told {
-                warning: notice.warning,
-                reason: notice.reason,
-                action: action.to_owned(),
-                note: notice.text,
-            };
+    /// Puts what is new about a subject.
+    pub(crate) fn put(&self, subject: &Subject, uid: &Uid, news: Vec<Told>) {
+        for told in news {
             // Full: the cluster takes no Events just now, and newer ones will follow.
-            let _ = self.0.try_send(Letter { rollout: rollout.clone(), uid: uid.clone(), told });
+            let _ = self.0.try_send(Letter { subject: subject.clone(), uid: uid.clone(), told });
         }
     }
 }

@@ -7,11 +7,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Clock, Events, Hands, Key, Leadership, Why};
+use cluster::{Clock, Events, Front, Hands, Leadership, Subject, Why};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 use tokio::sync::watch;
 use tracing::info;
@@ -27,6 +27,9 @@ use crate::queue::Queue;
 #[derive(Debug, Error)]
 #[error("the lease was lost")]
 pub struct Lost;
+
+/// Batches have no interval: as many events as come within this time are one.
+const BATCHES: SignedDuration = SignedDuration::from_millis(200);
 
 /// How long a look that is under way may take to end when the loop is told to stop.
 const GRACE: Duration = Duration::from_secs(15);
@@ -79,10 +82,10 @@ type Looks = FuturesUnordered<BoxFuture<'static, Done>>;
 struct State {
     shop: Arc<Shop>,
     queue: Queue,
-    memories: BTreeMap<Key, Memory>,
+    memories: BTreeMap<Subject, Memory>,
     /// Those that something happened around while they were being looked at.
-    overtaken: BTreeSet<Key>,
-    stands: BTreeMap<Key, Stand>,
+    overtaken: BTreeSet<Subject>,
+    stands: BTreeMap<Subject, Stand>,
 }
 
 impl State {
@@ -96,6 +99,14 @@ impl State {
         }
     }
 
+    /// Least time between two looks that only events ask for.
+    fn interval(&self, subject: &Subject) -> SignedDuration {
+        match subject.front {
+            Front::StatefulsetRollout => self.shop.context.settings.engine.interval,
+            Front::Rollout | Front::BatchRelease => BATCHES,
+        }
+    }
+
     fn may_look(&self) -> bool {
         self.shop.context.leads() && self.shop.context.attention.caches.ready()
     }
@@ -103,47 +114,47 @@ impl State {
     /// Takes in who was woken, and starts looks as far as there is room.
     fn start(&mut self, looks: &mut Looks) {
         let now = self.shop.context.clock.now();
-        let Settings { engine, concurrency, seed, .. } = self.shop.context.settings;
-        for (key, why) in self.shop.context.attention.take() {
-            if why == Why::Event && self.queue.is_running(&key) {
+        let Settings { concurrency, seed, .. } = self.shop.context.settings;
+        for (subject, why) in self.shop.context.attention.take() {
+            if why == Why::Event && self.queue.is_running(&subject) {
                 // Its memory is with the look: what comes after is paced when that is over.
-                self.overtaken.insert(key);
+                self.overtaken.insert(subject);
                 continue;
             }
-            let at = match (why, self.memories.get(&key)) {
-                (Why::Event, Some(memory)) => memory.settled_at(now, engine.interval),
+            let at = match (why, self.memories.get(&subject)) {
+                (Why::Event, Some(memory)) => memory.settled_at(now, self.interval(&subject)),
                 _ => now,
             };
-            self.queue.ask(&key, at);
+            self.queue.ask(&subject, at);
         }
         self.shop.context.metrics.leading(self.shop.context.leads());
         self.shop.context.metrics.queue_length(self.queue.len());
         while self.may_look() && looks.len() < concurrency {
-            let Some(key) = self.queue.take(now) else { break };
-            let memory = self.memories.remove(&key).unwrap_or_else(|| Memory::new(seed));
+            let Some(subject) = self.queue.take(now) else { break };
+            let memory = self.memories.remove(&subject).unwrap_or_else(|| Memory::new(seed));
             let shop = Arc::clone(&self.shop);
-            looks.push(async move { pass(&shop, key, memory).await }.boxed());
+            looks.push(async move { pass(&shop, subject, memory).await }.boxed());
         }
     }
 
     fn finish(&mut self, done: Done) {
-        self.queue.over(&done.key);
-        let before = self.stands.remove(&done.key);
+        self.queue.over(&done.subject);
+        let before = self.stands.remove(&done.subject);
         self.shop.context.metrics.stands(before.as_ref(), done.stand.as_ref());
         if let Some(stand) = done.stand {
-            self.stands.insert(done.key.clone(), stand);
+            self.stands.insert(done.subject.clone(), stand);
         }
         if let Some(wake) = done.wake {
-            self.queue.ask(&done.key, wake);
+            self.queue.ask(&done.subject, wake);
         }
-        if self.overtaken.remove(&done.key) {
+        if self.overtaken.remove(&done.subject) {
             let now = self.shop.context.clock.now();
-            let interval = self.shop.context.settings.engine.interval;
+            let interval = self.interval(&done.subject);
             let at = done.memory.as_ref().map_or(now, |memory| memory.settled_at(now, interval));
-            self.queue.ask(&done.key, at);
+            self.queue.ask(&done.subject, at);
         }
         if let Some(memory) = done.memory {
-            self.memories.insert(done.key, memory);
+            self.memories.insert(done.subject, memory);
         }
     }
 

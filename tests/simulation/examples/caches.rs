@@ -54,7 +54,7 @@ fn main() {
             _ = join_all(watches) => panic!("watches never end"),
             () = filled => {}
         }
-        println!("{:>8} rollouts with {pods} Pods each", caches.rollouts().len());
+        println!("{:>8} rollouts with {pods} Pods each", caches.subjects().len());
         println!(
             "{:>8.1} s to list them all, pages made on the way",
             began.elapsed().as_secs_f64()

@@ -165,7 +165,7 @@ async fn planned(session: &Session, object: &Value) -> Result<Planned, Failure> 
     let title = format!("statefulsetrollout {}/{}", session.namespace, text("name"));
     let unclear = |why: &str| Failure::Failed(format!("{title}: {why}"));
     let candidate =
-        cluster::observe::candidate(&caches, object, &settings).map_err(|why| unclear(&why))?;
+        cluster::observe::statefulset_rollout::candidate(&caches, object, &settings).map_err(|why| unclear(&why))?;
     let desired = candidate.desired.as_ref().map_err(|why| unclear(why))?;
     let live = candidate.live.as_ref();
     let key = Key::new(session.namespace.as_str(), text("name"));

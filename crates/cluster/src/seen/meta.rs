@@ -34,6 +34,9 @@ pub struct Meta {
     pub creation_timestamp: Option<Timestamp>,
     /// Since when, or until when, it is being deleted.
     pub deletion_timestamp: Option<Timestamp>,
+    /// The owner that controls it, if one does.
+    #[serde(rename = "ownerReferences", deserialize_with = "controller")]
+    pub owner: Option<Owner>,
 }
 
 impl Meta {
@@ -75,4 +78,12 @@ where
     let mut annotations: BTreeMap<String, String> = null_is_empty(deserializer)?;
     annotations.remove(LAST_APPLIED);
     Ok(annotations)
+}
+
+fn controller<'de, D>(deserializer: D) -> Result<Option<Owner>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let owners: Vec<Owner> = null_is_empty(deserializer)?;
+    Ok(owners.into_iter().find(|owner| owner.controller))
 }

@@ -1,6 +1,7 @@
 //! Pods, decoded straight into the engine's notion of one: a Pod is never held whole.
 
 use api::bedrock::version::image_version;
+use engine::front::batch_release::Marks;
 use engine::world::{Pod, PodPhase, Trouble, Uid};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -19,6 +20,13 @@ pub struct PodSeen {
     pub owner: Option<Owner>,
     /// The Pod as decisions see it.
     pub pod: Pod,
+    /// What it carries for a release in batches.
+    pub marks: Marks,
+    /// Its annotation `controller.kubernetes.io/pod-deletion-cost`.
+    pub cost: Option<i32>,
+    /// The label `controller-revision-hash`, where that is not its revision: the original gives it to
+    /// Pods of Deployments.
+    pub also_called: String,
 }
 
 impl Watched for PodSeen {
@@ -35,7 +43,9 @@ impl PodSeen {
     pub fn says_the_same_as(&self, other: &Self) -> bool {
         let same_version =
             Pod { resource_version: other.pod.resource_version.clone(), ..self.pod.clone() };
-        self.owner == other.owner && same_version == other.pod
+        (&self.owner, &self.marks, self.cost, &self.also_called)
+            == (&other.owner, &other.marks, other.cost, &other.also_called)
+            && same_version == other.pod
     }
 }
 
@@ -61,6 +71,8 @@ struct RawMeta {
     #[serde(deserialize_with = "null_is_empty")]
     labels: RawLabels,
     #[serde(deserialize_with = "null_is_empty")]
+    annotations: RawAnnotations,
+    #[serde(deserialize_with = "null_is_empty")]
     owner_references: Vec<Owner>,
 }
 
@@ -69,8 +81,23 @@ struct RawMeta {
 struct RawLabels {
     #[serde(rename = "controller-revision-hash")]
     revision: String,
+    #[serde(rename = "pod-template-hash")]
+    template_hash: String,
     #[serde(rename = "app.kubernetes.io/version")]
     version: String,
+    #[serde(rename = "rollouts.kruise.io/rollout-id")]
+    rollout_id: String,
+    #[serde(rename = "rollouts.kruise.io/rollout-batch-id")]
+    batch: String,
+    #[serde(rename = "rollouts.kruise.io/no-need-update")]
+    no_need_update: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawAnnotations {
+    #[serde(rename = "controller.kubernetes.io/pod-deletion-cost")]
+    cost: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -141,11 +168,22 @@ impl From<Raw> for PodSeen {
         let ready_since = raw.ready_since();
         let trouble = if ready_since.is_some() { None } else { raw.trouble() };
         let Raw { metadata, spec, status } = raw;
+        let owner = metadata.owner_references.into_iter().find(|owner| owner.controller);
+        let of_deployment = owner.as_ref().is_some_and(|owner| owner.kind == "ReplicaSet");
+        let labels = metadata.labels;
+        let (revision, also_called) = match of_deployment {
+            true => (labels.template_hash, labels.revision),
+            false => (labels.revision, String::new()),
+        };
         let image = spec.containers.first().map_or("", |container| container.image.as_str());
-        let version = if metadata.labels.version.is_empty() {
-            image_version(image).to_owned()
-        } else {
-            metadata.labels.version
+        let version = match labels.version.is_empty() {
+            true => image_version(image).to_owned(),
+            false => labels.version,
+        };
+        let marks = Marks {
+            rollout_id: labels.rollout_id,
+            batch: labels.batch.parse().ok(),
+            no_need_update: labels.no_need_update,
         };
         let pod = Pod {
             ordinal: ordinal(&metadata.name),
@@ -153,7 +191,7 @@ impl From<Raw> for PodSeen {
             uid: Uid(metadata.uid),
             resource_version: metadata.resource_version,
             node: spec.node_name.filter(|node| !node.is_empty()),
-            revision: metadata.labels.revision,
+            revision,
             version,
             phase: match status.phase.as_str() {
                 "Running" => PodPhase::Running,
@@ -169,8 +207,11 @@ impl From<Raw> for PodSeen {
         };
         Self {
             key: Key::new(metadata.namespace, metadata.name),
-            owner: metadata.owner_references.into_iter().find(|owner| owner.controller),
+            owner,
             pod,
+            marks,
+            cost: metadata.annotations.cost.parse().ok(),
+            also_called,
         }
     }
 }

@@ -1,11 +1,12 @@
-//! StatefulSets: what was asked for as the text of its JSON, and the numbers of the status that are trusted.
+//! StatefulSets.
 
 use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};
 use jiff::SignedDuration;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::meta::{LAST_APPLIED, Meta};
+use super::meta::Meta;
+use super::spec::Spec;
 use crate::watch::Watched;
 
 /// A StatefulSet.
@@ -14,16 +15,18 @@ use crate::watch::Watched;
 pub struct StatefulSetSeen {
     /// Metadata.
     pub meta: Meta,
-    /// `spec`, whole, as text: as a tree it would take ten times as much, and is looked at seldom.
-    spec: Box<str>,
-    /// The labels of its Pod template.
-    template_labels: Value,
+    /// `spec`.
+    pub spec: Spec,
     /// `status.observedGeneration`.
     pub observed_generation: i64,
     /// `status.updateRevision`.
     pub update_revision: String,
     /// `status.currentRevision`.
     pub current_revision: String,
+    /// `status.updatedReplicas`.
+    pub updated_replicas: u32,
+    /// `status.replicas`.
+    pub pods: u32,
 }
 
 impl Watched for StatefulSetSeen {
@@ -39,7 +42,7 @@ impl Watched for StatefulSetSeen {
 #[serde(default)]
 struct Raw {
     metadata: Meta,
-    spec: Value,
+    spec: Spec,
     status: RawStatus,
 }
 
@@ -49,45 +52,29 @@ struct RawStatus {
     observed_generation: i64,
     update_revision: String,
     current_revision: String,
+    updated_replicas: u32,
+    replicas: u32,
 }
 
 impl From<Raw> for StatefulSetSeen {
     fn from(raw: Raw) -> Self {
-        let Raw { mut metadata, spec, status } = raw;
-        metadata.annotations.remove(LAST_APPLIED);
+        let Raw { metadata, spec, status } = raw;
         Self {
             meta: metadata,
-            spec: spec.to_string().into(),
-            template_labels: spec["template"]["metadata"]["labels"].clone(),
+            spec,
             observed_generation: status.observed_generation,
             update_revision: status.update_revision,
             current_revision: status.current_revision,
+            updated_replicas: status.updated_replicas,
+            pods: status.replicas,
         }
     }
 }
 
 impl StatefulSetSeen {
-    /// The labels of the Pod template: what budgets select by.
-    pub fn template_labels(&self) -> &Value {
-        &self.template_labels
-    }
-
-    /// `spec`, whole: what is asked for is compared with it.
-    pub fn spec(&self) -> Value {
-        serde_json::from_str(&self.spec).expect("it was written by ourselves")
-    }
-
     /// The object as far as it is held, for comparing with what is asked for.
     pub fn live(&self) -> Value {
-        json!({
-            "metadata": {
-                "name": self.meta.name,
-                "namespace": self.meta.namespace,
-                "labels": self.meta.labels,
-                "annotations": self.meta.annotations,
-            },
-            "spec": self.spec(),
-        })
+        self.spec.live(&self.meta)
     }
 
     /// The engine's notion of it, given what only others know.
@@ -95,7 +82,7 @@ impl StatefulSetSeen {
         let number = |value: &Value, absent: u32| {
             value.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(absent)
         };
-        let spec = self.spec();
+        let spec = self.spec.tree();
         let strategy = &spec["updateStrategy"];
         Workload {
             uid: Uid(self.meta.uid.clone()),

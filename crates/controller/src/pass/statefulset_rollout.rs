@@ -1,39 +1,29 @@
-//! One look at one rollout: observe, decide, write the status, act.
+//! One look at one `StatefulsetRollout`.
 
-use std::time::Duration;
-
-use cluster::act::{ActReport, GoOn};
-use cluster::{Key, Observed, act, observe, status};
+use cluster::act::statefulset_rollout::act;
+use cluster::observe::statefulset_rollout::{Observed, observe};
+use cluster::status::statefulset_rollout as status;
+use cluster::{ActReport, Front, GoOn, Key, Subject, Told};
 use engine::decision::{Action, Decision};
-use engine::notice;
+use engine::notice::{self, Notice, Topic};
 use engine::status::{Phase, Status};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tracing::{debug, info, warn};
 
+use super::{Done, after, later};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
 
-/// What a look leaves behind.
-pub(crate) struct Done {
-    pub(crate) key: Key,
-    /// `None` once the rollout is gone.
-    pub(crate) memory: Option<Memory>,
-    /// When to look again though nothing happens.
-    pub(crate) wake: Option<Timestamp>,
-    /// Where the rollout stands now.
-    pub(crate) stand: Option<Stand>,
-}
-
-/// Looks at `key` once.
-pub(crate) async fn pass(shop: &Shop, key: Key, mut memory: Memory) -> Done {
+/// Looks at `subject` once.
+pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> Done {
+    let key = subject.key.clone();
     let context = &shop.context;
     let caches = &*context.attention.caches;
     let settings = &context.settings.engine;
-    context.metrics.pass();
     let Some(observed) = observe(caches, &key, settings, memory.outcome.clone()) else {
         debug!(rollout = %key, "gone, or not to be read");
-        return Done { key, memory: None, wake: None, stand: None };
+        return Done::gone(subject);
     };
     let now = context.clock.now();
     let decision = engine::decide(&observed.world, now);
@@ -50,11 +40,11 @@ pub(crate) async fn pass(shop: &Shop, key: Key, mut memory: Memory) -> Done {
             warn!(rollout = %key, %error, "the status was not written, so nothing is done");
         }
         let wake = (!error.is_gone()).then(|| after(&mut memory, &error, context.clock.now()));
-        return Done { key, memory: Some(memory), wake: wake.flatten(), stand };
+        return Done { subject, memory: Some(memory), wake: wake.flatten(), stand };
     }
     let mut wake = decision.wake;
     if let Some(action) = &decision.action {
-        let report = carry_out(shop, &key, &observed, action).await;
+        let report = carry_out(shop, &subject, &observed, action).await;
         let failed = report.failed.is_some();
         memory.learn(report);
         let now = context.clock.now();
@@ -66,7 +56,7 @@ pub(crate) async fn pass(shop: &Shop, key: Key, mut memory: Memory) -> Done {
             wake = wake.max(now.checked_add(settings.interval).ok());
         }
     }
-    Done { key, memory: Some(memory), wake, stand }
+    Done { subject, memory: Some(memory), wake, stand }
 }
 
 async fn write(
@@ -84,17 +74,24 @@ async fn write(
     memory.succeeded();
     log(&observed.key, &observed.world.status, &decision.status);
     let news = notice::news(&observed.world.status, &decision.status);
-    shop.outbox.put(&observed.key, &observed.uid, news);
+    let subject = Subject::new(Front::StatefulsetRollout, observed.key.clone());
+    shop.outbox.put(&subject, &observed.uid, news.into_iter().map(told).collect());
     Ok(())
 }
 
-async fn carry_out(shop: &Shop, key: &Key, observed: &Observed, action: &Action) -> ActReport {
+async fn carry_out(
+    shop: &Shop,
+    subject: &Subject,
+    observed: &Observed,
+    action: &Action,
+) -> ActReport {
+    let key = &subject.key;
     let context = &shop.context;
     let rollout = &observed.world.rollout;
     let go_on = || {
         if !context.leads() {
             GoOn::NotLeading
-        } else if !context.attention.caches.still_asks(key, &rollout.uid, rollout.generation) {
+        } else if !context.attention.caches.still_asks(subject, &rollout.uid, rollout.generation) {
             GoOn::Changed
         } else {
             GoOn::Yes
@@ -112,20 +109,6 @@ async fn carry_out(shop: &Shop, key: &Key, observed: &Observed, action: &Action)
     report
 }
 
-/// When to try again after a failed status write. After a conflict the newer version is on its way
-/// and wakes the rollout by itself; this is for the case that its event is lost.
-fn after(memory: &mut Memory, error: &cluster::Error, now: Timestamp) -> Option<Timestamp> {
-    let asked = match error {
-        cluster::Error::Unknown { retry_after: Some(seconds), .. } => u64::from(*seconds),
-        _ => 0,
-    };
-    later(now, memory.failed().max(Duration::from_secs(asked)))
-}
-
-fn later(now: Timestamp, pause: Duration) -> Option<Timestamp> {
-    now.checked_add(SignedDuration::try_from(pause).ok()?).ok()
-}
-
 fn log(key: &Key, before: &Status, after: &Status) {
     let reason = after.reason.as_str();
     if before.phase == after.phase {
@@ -134,4 +117,20 @@ fn log(key: &Key, before: &Status, after: &Status) {
     }
     let name = |phase: Option<Phase>| phase.map_or("none", Phase::name);
     info!(rollout = %key, from = name(before.phase), to = name(after.phase), reason, "phase changed");
+}
+
+fn told(notice: Notice) -> Told {
+    let action = match notice.topic {
+        Topic::Phase => "Rollout",
+        Topic::Group => "MovePods",
+        Topic::Blocked => "Wait",
+        Topic::Leaked => "CountLeaks",
+        Topic::NotGated => "SkipGate",
+    };
+    Told {
+        warning: notice.warning,
+        reason: notice.reason,
+        action: action.to_owned(),
+        note: notice.text,
+    }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::act::Hands;
 use crate::caches::Caches;
 use crate::error::Error;
-use crate::observe::Observed;
+use crate::observe::statefulset_rollout::Observed;
 use crate::wire::{self, Ask, Content};
 
 /// Writes `status` and remembers it until the watch shows it; answers with the version that came of
@@ -58,6 +58,6 @@ pub async fn write(
         let message = "it has no metadata.resourceVersion".to_owned();
         return Err(Error::Unreadable { object, message });
     }
-    caches.wrote(&seen.key, &seen.uid, &version, status);
+    caches.wrote::<bedrock::StatefulsetRollout>(&seen.key, &seen.uid, &version, status);
     Ok(version)
 }

@@ -11,7 +11,7 @@ use tracing::warn;
 
 use crate::caches::{Caches, Held};
 use crate::key::Key;
-use crate::seen::{RolloutSeen, StatefulSetSeen};
+use crate::seen::{Resource, StatefulSetSeen};
 
 /// A rollout with everything that a decision looks at, and what it takes to carry one out.
 #[derive(Clone, Debug)]
@@ -48,13 +48,13 @@ pub fn observe(
     if !held.waiting_for().is_empty() {
         return None;
     }
-    let seen = held.rollouts.get(key)?;
-    let mut rollout = Arc::clone(seen.rollout.as_ref().ok()?);
+    let seen = held.statefulset_rollouts.get(key)?;
+    let mut rollout = Arc::clone(seen.object.as_ref().ok()?);
     if seen.meta.deletion_timestamp.is_some() {
         return None;
     }
     let mut resource_version = seen.meta.resource_version.clone();
-    if let Some(written) = held.written_over(seen) {
+    if let Some(written) = held.written.statefulset_rollouts.over(&seen.meta) {
         resource_version.clone_from(&written.resource_version);
         Arc::make_mut(&mut rollout).status = Some(written.status.clone());
     }
@@ -94,8 +94,9 @@ pub fn candidate(
     object: &Value,
     settings: &Settings,
 ) -> Result<Candidate, String> {
-    let seen = RolloutSeen::deserialize(object).map_err(|error| error.to_string())?;
-    let rollout = seen.rollout.clone()?;
+    let seen =
+        Resource::<StatefulsetRollout>::deserialize(object).map_err(|error| error.to_string())?;
+    let rollout = seen.object.clone()?;
     let held = caches.lock();
     let waiting = held.waiting_for();
     if !waiting.is_empty() {
@@ -111,7 +112,7 @@ pub fn candidate(
 /// A rollout and what stands around it.
 struct Scene<'a> {
     held: &'a Held,
-    seen: &'a RolloutSeen,
+    seen: &'a Resource<StatefulsetRollout>,
     rollout: &'a StatefulsetRollout,
     asked: Rollout,
     desired: Result<Desired, String>,
@@ -120,18 +121,18 @@ struct Scene<'a> {
 
 fn scene<'a>(
     held: &'a Held,
-    seen: &'a RolloutSeen,
+    seen: &'a Resource<StatefulsetRollout>,
     rollout: &'a StatefulsetRollout,
 ) -> Option<Scene<'a>> {
     let (asked, desired) = asked(&seen.meta.key(), rollout)?;
-    let set = held.sets.get(&seen.workload());
+    let set = held.sets.get(&seen.workload.as_ref()?.key);
     Some(Scene { held, seen, rollout, asked, desired, set })
 }
 
 impl Scene<'_> {
     fn world(self, rival: Option<String>, settings: &Settings, mut outcome: Outcome) -> World {
         let Self { held, seen, rollout, asked, desired, set } = self;
-        let pods = set.map_or_else(Vec::new, |set| held.pods_of(&seen.workload(), &set.meta.uid));
+        let pods = set.map_or_else(Vec::new, |set| held.pods_of(&set.meta.uid));
         outcome
             .accepted
             .retain(|uid| pods.iter().any(|pod| pod.uid == *uid && pod.deletion.is_none()));
@@ -143,7 +144,7 @@ impl Scene<'_> {
                 message: message.clone(),
             });
         }
-        let labels = set.map_or_else(|| seen.template_labels(), StatefulSetSeen::template_labels);
+        let labels = set.map_or_else(|| seen.template_labels(), |set| set.spec.template_labels());
         let budgets = held.budgets.in_namespace(&seen.meta.namespace);
         let budgets = budgets.filter(|budget| budget.selects(labels));
         World {
@@ -198,7 +199,7 @@ fn asked(key: &Key, rollout: &StatefulsetRollout) -> Option<(Rollout, Result<Des
 }
 
 /// Whose the set is by its annotation; that of a rollout that is no more counts for nothing.
-fn claim(held: &Held, seen: &RolloutSeen, set: &StatefulSetSeen) -> Claim {
+fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &StatefulSetSeen) -> Claim {
     let owner = set.meta.annotations.get(OWNER_ANNOTATION).map(String::as_str).unwrap_or_default();
     if owner.is_empty() {
         return Claim::Free;
@@ -208,34 +209,39 @@ fn claim(held: &Held, seen: &RolloutSeen, set: &StatefulSetSeen) -> Claim {
     }
     // A rollout rolls out sets of its own namespace only. One of our own name is the one before us,
     // whose end the watch has not told yet: a server keeps no two of one name.
-    let living = held.rollouts.in_namespace(&seen.meta.namespace);
+    let living = held.statefulset_rollouts.in_namespace(&seen.meta.namespace);
     let mut others = living.into_iter().filter(|other| other.meta.name != seen.meta.name);
     match others.find(|other| other.meta.uid == owner) {
         // One that has turned to another set has given this one up.
-        Some(other) if other.workload() == seen.workload() => Claim::Other { owner: title(other) },
+        Some(other) if other.workload == seen.workload => Claim::Other { owner: title(other) },
         _ => Claim::Free,
     }
 }
 
 /// The oldest other living rollout that names the same set, if it came before this one.
-fn rival(held: &Held, seen: &RolloutSeen) -> Option<String> {
+fn rival(held: &Held, seen: &Resource<StatefulsetRollout>) -> Option<String> {
     let older = others(held, seen).filter(|other| age(other) < age(seen));
     older.min_by_key(|other| age(other)).map(title)
 }
 
 /// The other living rollouts that name the same set.
-fn others<'a>(held: &'a Held, seen: &RolloutSeen) -> impl Iterator<Item = &'a RolloutSeen> {
+fn others<'a>(
+    held: &'a Held,
+    seen: &Resource<StatefulsetRollout>,
+) -> impl Iterator<Item = &'a Resource<StatefulsetRollout>> {
     let (key, uid) = (seen.meta.key(), seen.meta.uid.clone());
-    held.naming(&seen.workload()).filter(move |other| {
+    let named =
+        seen.workload.iter().flat_map(|workload| held.statefulset_rollouts_naming(workload));
+    named.filter(move |other| {
         let same = other.meta.uid == uid || other.meta.key() == key;
         !same && other.meta.deletion_timestamp.is_none()
     })
 }
 
-fn age(rollout: &RolloutSeen) -> (Option<Timestamp>, String, String) {
+fn age(rollout: &Resource<StatefulsetRollout>) -> (Option<Timestamp>, String, String) {
     (rollout.meta.creation_timestamp, rollout.meta.name.clone(), rollout.meta.uid.clone())
 }
 
-fn title(rollout: &RolloutSeen) -> String {
+fn title(rollout: &Resource<StatefulsetRollout>) -> String {
     format!("StatefulsetRollout/{}", rollout.meta.name)
 }

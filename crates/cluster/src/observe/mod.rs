@@ -1,0 +1,3 @@
+//! Puts worlds together from the caches, one file per front: nothing is fetched, nothing is decided.
+
+pub mod statefulset_rollout;

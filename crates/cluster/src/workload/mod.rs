@@ -1,0 +1,139 @@
+//! Workloads in release, one file per kind: what is written on each, as plain functions from JSON to JSON
+//! merge patches (RFC 7386).
+//!
+//! The same in every file, in the same order: [`deployment::hold`] (a change is to be released in batches:
+//! the mark is set, and nothing moves) and [`deployment::keep_held`] (somebody else writes while it is held).
+//! The webhook applies them to the object on its way in, the controller to the live one.
+//!
+//! Who writes is told by what is written, so that nobody has to know anybody's name: a workload is given
+//! back by the write that takes away its control-info or its mark, and a partition is lowered by a write
+//! that changes [`HELD_PARTITION`](api::batches::names::HELD_PARTITION) with it.
+
+pub mod daemonset;
+pub mod deployment;
+pub mod statefulset;
+
+use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, WORKLOAD_TYPE};
+use serde_json::{Map, Value, json};
+
+/// A partition above every ordinal that a set can be scaled to.
+pub const ABOVE_ALL: u32 = 32767;
+
+/// What a change is held with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold<'a> {
+    /// Name of the Rollout that releases it.
+    pub rollout: &'a str,
+    /// Deployments: pod-template-hash of the ReplicaSet to go back to; `None` where it is not known, and
+    /// where there is a label for it already.
+    pub stable_revision: Option<&'a str>,
+    /// StatefulSets: the partition. [`ABOVE_ALL`] before anything has moved.
+    pub partition: u32,
+}
+
+impl<'a> Hold<'a> {
+    /// Before anything has moved.
+    pub fn before(rollout: &'a str) -> Self {
+        Self { rollout, stable_revision: None, partition: ABOVE_ALL }
+    }
+}
+
+/// What is put back of a workload that is held, when somebody else has written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeepHeld {
+    /// The template has changed again: whatever was opened is closed.
+    pub restart: bool,
+    /// The in-progressing mark has to stay.
+    pub mark: bool,
+    /// Control-info, and what stands beside it, has to stay.
+    pub control: bool,
+}
+
+/// The value of the in-progressing mark.
+pub fn mark(rollout: &str) -> String {
+    json!({"rolloutName": rollout}).to_string()
+}
+
+/// An annotation of a raw object.
+pub fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+    object.get("metadata")?.get("annotations")?.get(name)?.as_str()
+}
+
+/// A label of a raw object.
+pub fn label<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+    object.get("metadata")?.get("labels")?.get(name)?.as_str()
+}
+
+/// Whether the template differs in anything but the label `pod-template-hash`, which is its ReplicaSet's.
+pub fn template_differs(old: &Value, new: &Value) -> bool {
+    let template = |object: &Value| {
+        let mut template = object["spec"]["template"].clone();
+        if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut)
+        {
+            labels.remove(api::batches::names::POD_TEMPLATE_HASH);
+        }
+        template
+    };
+    template(old) != template(new)
+}
+
+/// A merge patch that grows field by field.
+#[derive(Debug, Default)]
+struct Draft(Map<String, Value>);
+
+impl Draft {
+    fn set(&mut self, path: &[&str], value: Value) {
+        let Some((last, parents)) = path.split_last() else { return };
+        let mut at = &mut self.0;
+        for parent in parents {
+            let next = at.entry(*parent).or_insert_with(|| json!({}));
+            let Value::Object(map) = next else { return };
+            at = map;
+        }
+        at.insert((*last).to_owned(), value);
+    }
+
+    fn annotate(&mut self, name: &str, value: impl Into<Value>) {
+        self.set(&["metadata", "annotations", name], value.into());
+    }
+
+    fn label(&mut self, name: &str, value: &str) {
+        self.set(&["metadata", "labels", name], value.into());
+    }
+
+    /// Puts back what stood there and is gone.
+    fn restore_annotations(&mut self, old: &Value, new: &Value, names: &[&str]) {
+        for name in names {
+            if let (Some(value), None) = (annotation(old, name), annotation(new, name)) {
+                self.annotate(name, value);
+            }
+        }
+    }
+
+    fn restore_labels(&mut self, old: &Value, new: &Value, names: &[&str]) {
+        for name in names {
+            if let (Some(value), None) = (label(old, name), label(new, name)) {
+                self.label(name, value);
+            }
+        }
+    }
+
+    /// The marks that all kinds have.
+    fn restore_marks(&mut self, old: &Value, new: &Value, keep: KeepHeld) {
+        if keep.mark {
+            self.restore_annotations(old, new, &[IN_PROGRESSING]);
+        }
+        if keep.control {
+            self.restore_annotations(old, new, &[CONTROL_INFO]);
+        }
+        // The webhooks select by it.
+        self.restore_labels(old, new, &[WORKLOAD_TYPE]);
+    }
+
+    fn patch(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! One look at one subject: observe, decide, write the status, act. One file per front, same shape.
+
+use std::time::Duration;
+
+use cluster::{Front, Subject};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::context::Shop;
+use crate::memory::Memory;
+use crate::metrics::Stand;
+
+mod statefulset_rollout;
+
+/// What a look leaves behind.
+pub(crate) struct Done {
+    pub(crate) subject: Subject,
+    /// `None` once the subject is gone.
+    pub(crate) memory: Option<Memory>,
+    /// When to look again though nothing happens.
+    pub(crate) wake: Option<Timestamp>,
+    /// Where it stands now.
+    pub(crate) stand: Option<Stand>,
+}
+
+impl Done {
+    /// There is nothing to be looked at.
+    fn gone(subject: Subject) -> Self {
+        Self { subject, memory: None, wake: None, stand: None }
+    }
+}
+
+/// Looks at `subject` once.
+pub(crate) async fn pass(shop: &Shop, subject: Subject, memory: Memory) -> Done {
+    shop.context.metrics.pass();
+    match subject.front {
+        Front::StatefulsetRollout => statefulset_rollout::pass(shop, subject, memory).await,
+        Front::Rollout | Front::BatchRelease => Done::gone(subject),
+    }
+}
+
+/// When to try again after a failed status write. After a conflict the newer version is on its way
+/// and wakes the rollout by itself; this is for the case that its event is lost.
+fn after(memory: &mut Memory, error: &cluster::Error, now: Timestamp) -> Option<Timestamp> {
+    let asked = match error {
+        cluster::Error::Unknown { retry_after: Some(seconds), .. } => u64::from(*seconds),
+        _ => 0,
+    };
+    later(now, memory.failed().max(Duration::from_secs(asked)))
+}
+
+fn later(now: Timestamp, pause: Duration) -> Option<Timestamp> {
+    now.checked_add(SignedDuration::try_from(pause).ok()?).ok()
+}
