@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use cluster::{ActReport, GoOn, act};
+use cluster::act::statefulset_rollout::act;
+use cluster::{ActReport, GoOn};
 use engine::decision::{Action, Victim};
 use engine::world::{Applied, Outcome, Refusal, Strategy, Uid};
 use serde_json::json;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use cluster::{Caches, Key, Why, observe};
+use cluster::observe::statefulset_rollout::observe;
+use cluster::{Caches, Front, Key, Subject, Why};
 use engine::world::{
     Claim, Discovery, Outcome, PodManagement, PodPhase, Settings, Strategy, Trouble, Uid,
 };
@@ -71,7 +72,7 @@ async fn until_then_nothing_is_seen_and_what_stands_in_the_way_is_named() {
         };
         Reply::ok(json!({"metadata": {"resourceVersion": "9"}, "items": items}))
     });
-    let caches = Caches::new(Box::new(|key: &Key, _| panic!("woke {key}")));
+    let caches = Caches::new(Box::new(|subject: &Subject, _| panic!("woke {subject}")));
     for (_, watch) in caches.watches(&client, None, 1) {
         tokio::spawn(watch);
     }
@@ -169,7 +170,9 @@ async fn a_rollout_created_again_is_let_in_though_the_end_of_the_one_before_is_n
         let mut again = aged(name, "2026-01-03T00:00:00Z");
         again["metadata"]["uid"] = json!("another");
         let settings = Settings::default();
-        let seen = cluster::observe::candidate(&played.caches, &again, &settings).unwrap();
+        let seen =
+            cluster::observe::statefulset_rollout::candidate(&played.caches, &again, &settings)
+                .unwrap();
         seen.world.workload.unwrap().claim
     };
     assert_eq!(claim("web"), Claim::Free);
@@ -326,15 +329,16 @@ async fn a_set_in_another_namespace_is_refused_in_words() {
 #[tokio::test(start_paused = true)]
 async fn a_pause_is_seen_before_the_next_single_disruption() {
     let played = Played::start(usual(), nothing).await;
-    let (key, uid) = (Key::new("exch", "web"), Uid::from("uid-of-web"));
-    assert!(played.caches.still_asks(&key, &uid, 1));
+    let web = Subject::new(Front::StatefulsetRollout, Key::new("exch", "web"));
+    let uid = Uid::from("uid-of-web");
+    assert!(played.caches.still_asks(&web, &uid, 1));
     let mut paused = rollout("web", 101);
     paused["metadata"]["generation"] = json!(2);
     paused["spec"]["pauseRequested"] = json!(true);
     played.push("statefulsetrollouts", "MODIFIED", paused).await;
-    assert!(!played.caches.still_asks(&key, &uid, 1));
-    assert!(played.caches.still_asks(&key, &uid, 2));
-    assert!(!played.caches.still_asks(&key, &Uid::from("another"), 2));
+    assert!(!played.caches.still_asks(&web, &uid, 1));
+    assert!(played.caches.still_asks(&web, &uid, 2));
+    assert!(!played.caches.still_asks(&web, &Uid::from("another"), 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -342,7 +346,10 @@ async fn who_asks_to_be_let_in_comes_last() {
     let played = Played::start(usual(), nothing).await;
     let settings = Settings::default();
     let candidate = |object: &Value| {
-        cluster::observe::candidate(&played.caches, object, &settings).unwrap().world.rival
+        cluster::observe::statefulset_rollout::candidate(&played.caches, object, &settings)
+            .unwrap()
+            .world
+            .rival
     };
     let older = aged("older", "2025-12-31T00:00:00Z");
     assert_eq!(candidate(&older).as_deref(), Some("StatefulsetRollout/web"));

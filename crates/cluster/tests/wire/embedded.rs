@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cluster::act::statefulset_rollout::act;
 use cluster::evict::Disruption;
-use cluster::{
-    Caches, Clock, Durations, Elector, Events, GoOn, Hands, Key, Observed, Told, act, observe,
-    status,
-};
+use cluster::observe::statefulset_rollout::{Observed, observe};
+use cluster::status::statefulset_rollout as status;
+use cluster::{Caches, Clock, Durations, Elector, Events, Front, GoOn, Hands, Key, Subject, Told};
 use engine::decision::{Action, Victim};
 use engine::status::{Phase, Status};
 use engine::world::{Outcome, Refusal, Settings, Strategy};
@@ -31,7 +31,7 @@ impl Embedded {
         tokio::spawn(sim.drive());
         let client = Client::new(sim.router(), "default");
         let hands = Hands { client: client.clone(), clock };
-        let caches = Caches::new(Box::new(|_: &Key, _| {}));
+        let caches = Caches::new(Box::new(|_, _| {}));
         let embedded = Self { client, hands, caches };
         for crd in api::crds() {
             let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -224,7 +224,7 @@ async fn a_pause_reaches_the_caches_as_a_new_generation() {
     let path = format!("{ROLLOUTS}/web");
     embedded.ask(Method::PATCH, &path, &json!({"spec": {"pauseRequested": true}})).await;
     pass(1).await;
-    assert!(!embedded.caches.still_asks(&seen.key, &seen.uid, 1));
+    assert!(!embedded.caches.still_asks(&subject(&seen), &seen.uid, 1));
     assert!(embedded.look().world.rollout.pause_requested);
 }
 
@@ -241,7 +241,7 @@ async fn events_and_the_lease_are_taken() {
     };
     let events = Events::new(hands.clone(), "sluice-0");
     for _ in 0..2 {
-        events.tell(&seen.key, &seen.uid, &told).await;
+        events.tell(&subject(&seen), &seen.uid, &told).await;
         pass(1).await;
     }
     let path = "/apis/events.k8s.io/v1/namespaces/default/events";
@@ -266,4 +266,8 @@ async fn events_and_the_lease_are_taken() {
     let path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/sluice";
     let lease = embedded.ask(Method::GET, path, &Value::Null).await;
     assert_eq!(lease["spec"].get("holderIdentity"), None, "given back");
+}
+
+fn subject(seen: &Observed) -> Subject {
+    Subject::new(Front::StatefulsetRollout, seen.key.clone())
 }

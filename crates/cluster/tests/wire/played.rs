@@ -4,15 +4,26 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cluster::{Caches, Hands, Key, Observed, Why, observe};
+use cluster::observe::statefulset_rollout::{Observed, observe};
+use cluster::{Caches, Hands, Key, Subject, Why};
 use engine::world::{Outcome, Settings};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::far::{Asked, Far, Reply, far, hands};
 
-pub(crate) const KINDS: [&str; 4] =
-    ["statefulsetrollouts", "statefulsets", "pods", "poddisruptionbudgets"];
+pub(crate) const KINDS: [&str; 10] = [
+    "statefulsetrollouts",
+    "rollouts",
+    "batchreleases",
+    "deployments",
+    "replicasets",
+    "statefulsets",
+    "daemonsets",
+    "controllerrevisions",
+    "pods",
+    "poddisruptionbudgets",
+];
 
 type Senders = Arc<Mutex<BTreeMap<&'static str, UnboundedSender<Value>>>>;
 
@@ -20,7 +31,7 @@ pub(crate) struct Played {
     pub(crate) caches: Arc<Caches>,
     pub(crate) hands: Hands,
     pub(crate) far: Far,
-    woken: Arc<Mutex<Vec<(Key, Why)>>>,
+    woken: Arc<Mutex<Vec<(Subject, Why)>>>,
     watches: Senders,
 }
 
@@ -51,8 +62,8 @@ impl Played {
         });
         let woken = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&woken);
-        let caches = Caches::new(Box::new(move |key: &Key, why| {
-            heard.lock().unwrap().push((key.clone(), why));
+        let caches = Caches::new(Box::new(move |subject: &Subject, why| {
+            heard.lock().unwrap().push((subject.clone(), why));
         }));
         for (_, watch) in caches.watches(&client, None, 1) {
             tokio::spawn(watch);
@@ -78,7 +89,7 @@ impl Played {
     /// Who was woken since the last time.
     pub(crate) fn woken(&self) -> Vec<(String, Why)> {
         let woken = std::mem::take(&mut *self.woken.lock().unwrap());
-        woken.into_iter().map(|(key, why)| (key.name, why)).collect()
+        woken.into_iter().map(|(subject, why)| (subject.key.name, why)).collect()
     }
 
     pub(crate) fn look(&self, name: &str) -> Option<Observed> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cluster::{Events, Key, Told};
+use cluster::{Events, Front, Key, Subject, Told};
 use engine::world::Uid;
 use serde_json::json;
 
@@ -23,7 +23,8 @@ fn events(answer: impl FnMut(&super::far::Asked) -> Reply + Send + 'static) -> (
 }
 
 async fn tell(events: &Events, note: &str) {
-    events.tell(&Key::new("exch", "web"), &Uid::from("u-1"), &told(note)).await;
+    let web = Subject::new(Front::StatefulsetRollout, Key::new("exch", "web"));
+    events.tell(&web, &Uid::from("u-1"), &told(note)).await;
 }
 
 #[tokio::test(start_paused = true)]

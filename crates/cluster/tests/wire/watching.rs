@@ -61,7 +61,7 @@ async fn watched(time: Duration, replies: Vec<Reply>) -> (Log, Far) {
     let heard = log.clone();
     let tell = move |seen: Seen<BudgetSeen>| {
         let words = match seen {
-            Seen::All(all) => {
+            Seen::All(all, _) => {
                 let names: Vec<&str> = all.iter().map(|one| one.meta.name.as_str()).collect();
                 format!("all {}", names.join(","))
             }

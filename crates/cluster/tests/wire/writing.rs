@@ -1,6 +1,7 @@
 //! The status: how it is written, and that no decision is taken on an older one.
 
-use cluster::{Error, status};
+use cluster::Error;
+use cluster::status::statefulset_rollout as status;
 use engine::status::{Phase, Status};
 use serde_json::{Value, json};
 
