@@ -12,10 +12,11 @@ use crate::bedrock::StatefulsetRollout;
 /// `sluice install` has it unless told otherwise.
 const WEBHOOK: (&str, &str) = ("sluice-system", "sluice-webhook");
 
-/// Every CRD that Sluice serves, in the order in which they are installed. Those of
-/// [`batches::crds`] are made and checked in, and join these when the operator serves them.
+/// Every CRD that Sluice serves, in the order in which they are installed.
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    vec![StatefulsetRollout::crd()]
+    let mut crds = vec![StatefulsetRollout::crd()];
+    crds.extend(batches::crds(WEBHOOK));
+    crds
 }
 
 /// One YAML document with a final newline.
@@ -37,7 +38,6 @@ pub fn to_yaml<T: Serialize>(value: &T) -> String {
 pub fn generated_files() -> Vec<(String, String)> {
     crds()
         .iter()
-        .chain(&batches::crds(WEBHOOK))
         .map(|crd| {
             let path = format!("deploy/crds/{}.yaml", crd.spec.names.plural);
             (path, format!("# Made by `cargo xtask generate`; do not edit.\n{}", to_yaml(crd)))
