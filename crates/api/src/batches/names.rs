@@ -64,6 +64,18 @@ pub const DAEMONSET_ADVANCED_CONTROL: &str = "rollouts.kruise.io/daemonset-advan
 pub const DAEMONSET_ORIGINAL_STRATEGY: &str =
     "rollouts.kruise.io/daemonset-original-update-strategy";
 
+/// Annotation of ours, of a StatefulSet in release: its `updateStrategy` before, as JSON.
+pub const STATEFULSET_ORIGINAL_STRATEGY: &str = "sluice.dev/original-update-strategy";
+
+/// Annotation of ours, of a StatefulSet in release: the partition that holds it, a number. Whoever
+/// releases it writes both at once; a partition that is lowered below this one is somebody else's doing,
+/// and the webhook takes it back.
+pub const HELD_PARTITION: &str = "sluice.dev/held-partition";
+
+/// Annotation of ours, of a BatchRelease: `true` leaves everything where it is, the batch that is under way
+/// too.
+pub const PAUSED: &str = "sluice.dev/paused";
+
 /// Annotation of a blue-green workload: its strategy before the release.
 pub const ORIGINAL_DEPLOYMENT_STRATEGY: &str = "rollouts.kruise.io/original-deployment-strategy";
 

@@ -68,7 +68,8 @@ pub fn label<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
 pub fn template_differs(old: &Value, new: &Value) -> bool {
     let template = |object: &Value| {
         let mut template = object["spec"]["template"].clone();
-        if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut)
+        if let Some(labels) =
+            template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut)
         {
             labels.remove(api::batches::names::POD_TEMPLATE_HASH);
         }

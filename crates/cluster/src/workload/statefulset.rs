@@ -1,9 +1,11 @@
 //! StatefulSets: held by a partition above what has not moved; under OnDelete by nobody evicting.
 
-use api::batches::names::{HELD_PARTITION, IN_PROGRESSING, STATEFULSET_ORIGINAL_STRATEGY};
+use api::batches::names::{
+    CONTROL_INFO, HELD_PARTITION, IN_PROGRESSING, STATEFULSET_ORIGINAL_STRATEGY,
+};
 use serde_json::{Value, json};
 
-use super::{ABOVE_ALL, CONTROL_INFO, Draft, Hold, KeepHeld, annotation, mark};
+use super::{ABOVE_ALL, Draft, Hold, KeepHeld, annotation, mark};
 
 /// The patch that holds a change.
 pub fn hold(object: &Value, hold: &Hold<'_>) -> Value {
@@ -13,11 +15,9 @@ pub fn hold(object: &Value, hold: &Hold<'_>) -> Value {
         return draft.patch();
     }
     // A partition above all is one that a release has left behind, and nobody's own.
-    if annotation(object, STATEFULSET_ORIGINAL_STRATEGY).is_none() && partition(object) < ABOVE_ALL {
-        draft.annotate(
-            STATEFULSET_ORIGINAL_STRATEGY,
-            object["spec"]["updateStrategy"].to_string(),
-        );
+    if annotation(object, STATEFULSET_ORIGINAL_STRATEGY).is_none() && partition(object) < ABOVE_ALL
+    {
+        draft.annotate(STATEFULSET_ORIGINAL_STRATEGY, object["spec"]["updateStrategy"].to_string());
     }
     close(&mut draft, hold.partition);
     draft.patch()
@@ -32,29 +32,22 @@ pub fn keep_held(old: &Value, new: &Value, keep: KeepHeld) -> Value {
         let names = [STATEFULSET_ORIGINAL_STRATEGY, HELD_PARTITION];
         draft.restore_annotations(old, new, &names);
     }
-    if !rolls(old) {
+    if !rolls(old) || is_ours(old, new) {
         return draft.patch();
     }
-    if keep.restart {
-        close(&mut draft, ABOVE_ALL);
-        if !rolls(new) {
-            draft.set(&["spec", "updateStrategy", "type"], json!("RollingUpdate"));
-            keep_strategy(&mut draft, new);
-        }
-        return draft.patch();
-    }
-    let Some(held) = held(old) else { return draft.patch() };
-    let stands = annotation(new, HELD_PARTITION).is_none_or(|text| text == held.to_string());
-    // With its control-info, it is a write of whoever releases it.
-    let ours = !stands || (annotation(new, HELD_PARTITION).is_none() && has_control(new));
-    if ours || (rolls(new) && partition(new) >= held) {
-        return draft.patch();
-    }
+    let held = if keep.restart { Some(ABOVE_ALL) } else { held(old) };
+    let Some(held) = held else { return draft.patch() };
     if !rolls(new) {
         draft.set(&["spec", "updateStrategy", "type"], json!("RollingUpdate"));
     }
-    draft.set(&["spec", "updateStrategy", "rollingUpdate", "partition"], json!(held));
-    keep_strategy(&mut draft, new);
+    if keep.restart {
+        close(&mut draft, held);
+    } else if partition(new) < held || !rolls(new) {
+        draft.set(&["spec", "updateStrategy", "rollingUpdate", "partition"], json!(held));
+    }
+    if let Some(asked) = asked(old, new) {
+        draft.annotate(STATEFULSET_ORIGINAL_STRATEGY, asked);
+    }
     draft.patch()
 }
 
@@ -64,23 +57,34 @@ fn close(draft: &mut Draft, partition: u32) {
     draft.annotate(HELD_PARTITION, partition.to_string());
 }
 
-/// What is asked for counts when the set is given back.
-fn keep_strategy(draft: &mut Draft, new: &Value) {
-    let asked = new["spec"]["updateStrategy"].to_string();
-    if annotation(new, STATEFULSET_ORIGINAL_STRATEGY) != Some(asked.as_str()) {
-        draft.annotate(STATEFULSET_ORIGINAL_STRATEGY, asked);
+/// Whether this is a write of whoever releases the set: it says anew where it is held.
+fn is_ours(old: &Value, new: &Value) -> bool {
+    let stamp = |object| annotation(object, HELD_PARTITION);
+    stamp(old) != stamp(new) && annotation(new, CONTROL_INFO).is_some()
+}
+
+/// The strategy that somebody asks for; `None` where it is not another than before.
+fn asked(old: &Value, new: &Value) -> Option<String> {
+    let mut asked = new["spec"]["updateStrategy"].clone();
+    if asked == old["spec"]["updateStrategy"] {
+        return None;
     }
+    if rolls(new) && partition(new) == partition(old) {
+        // Not by him: it is the one that holds the set.
+        let kept = annotation(old, STATEFULSET_ORIGINAL_STRATEGY).unwrap_or_default();
+        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
+        let own = kept["rollingUpdate"]["partition"].as_u64().unwrap_or(0);
+        asked["rollingUpdate"]["partition"] = json!(own);
+    }
+    let asked = asked.to_string();
+    (annotation(new, STATEFULSET_ORIGINAL_STRATEGY) != Some(asked.as_str())).then_some(asked)
 }
 
 fn rolls(object: &Value) -> bool {
     object["spec"]["updateStrategy"]["type"] != "OnDelete"
 }
 
-fn has_control(object: &Value) -> bool {
-    annotation(object, CONTROL_INFO).is_some()
-}
-
-/// Where the partition stands; no higher than where it is said to be held.
+/// Where the set is held; no higher than it stands.
 fn held(object: &Value) -> Option<u32> {
     let said: u32 = annotation(object, HELD_PARTITION)?.parse().ok()?;
     Some(said.min(partition(object)))

@@ -1,0 +1,274 @@
+use super::*;
+use api::batches::names::*;
+
+const KEPT: &str = r#"{"rollingStyle":"Partition","rollingUpdate":{"maxSurge":1},"partition":0}"#;
+const ALL: KeepHeld = KeepHeld { restart: false, mark: true, control: true };
+
+fn object(spec: Value) -> Value {
+    json!({"metadata": {"name": "web", "labels": {}, "annotations": {}}, "spec": spec})
+}
+
+/// Set or, with null, taken away.
+fn with(object: &Value, patch: Value) -> Value {
+    let mut object = object.clone();
+    merge(&mut object, &patch);
+    object
+}
+
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else { return };
+    for (key, value) in patch {
+        let at = target.as_object_mut().unwrap();
+        match value {
+            Value::Null => drop(at.remove(key)),
+            Value::Object(_) => merge(at.entry(key).or_insert_with(|| json!({})), value),
+            value => drop(at.insert(key.clone(), value.clone())),
+        }
+    }
+}
+
+fn annotated(object: &Value, all: &[(&str, &str)]) -> Value {
+    let all: Map<String, Value> =
+        all.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    with(object, json!({"metadata": {"annotations": all}}))
+}
+
+/// As a Deployment stands in release.
+fn deployment() -> Value {
+    let spec = json!({"paused": true, "strategy": {"type": "Recreate"}});
+    let held = with(&object(spec), json!({"metadata": {"labels": {STABLE_REVISION: "s1"}}}));
+    annotated(&held, &[(IN_PROGRESSING, "m"), (CONTROL_INFO, "c"), (DEPLOYMENT_STRATEGY, KEPT)])
+}
+
+/// As a StatefulSet stands in release.
+fn statefulset(partition: u32) -> Value {
+    let rolling = json!({"partition": partition});
+    let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling}});
+    let own = r#"{"rollingUpdate":{"partition":0},"type":"RollingUpdate"}"#;
+    let stamp = partition.to_string();
+    let marks = [(IN_PROGRESSING, "m"), (CONTROL_INFO, "c"), (HELD_PARTITION, stamp.as_str())];
+    annotated(&annotated(&object(spec), &marks), &[(STATEFULSET_ORIGINAL_STRATEGY, own)])
+}
+
+/// As a DaemonSet stands in release.
+fn daemonset() -> Value {
+    let spec = json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": {"maxSurge": 0}}});
+    let own = (DAEMONSET_ORIGINAL_STRATEGY, "RollingUpdate");
+    annotated(&object(spec), &[(IN_PROGRESSING, "m"), (CONTROL_INFO, "c"), own])
+}
+
+#[test]
+fn a_change_is_held_by_one_patch_and_the_users_strategy_is_kept() {
+    fn check(hold: fn(&Value, &Hold<'_>) -> Value, spec: Value, expect: Value) {
+        let by = Hold { stable_revision: Some("s1"), ..Hold::before("web") };
+        let object = object(spec);
+        let held = with(&object, hold(&object, &by));
+        let expect = with(&object, expect);
+        let mark =
+            json!({"metadata": {"annotations": {IN_PROGRESSING: r#"{"rolloutName":"web"}"#}}});
+        assert_eq!(held, with(&expect, mark));
+        let again = with(&held, hold(&held, &by));
+        assert_eq!(again, held, "what is held already is not held otherwise");
+    }
+    let annotations = |name: &str, value: &str| json!({"annotations": {name: value}});
+    check(
+        deployment::hold,
+        json!({"strategy": {"type": "RollingUpdate"}}),
+        json!({"metadata": {"labels": {STABLE_REVISION: "s1"}}, "spec": {"paused": true}}),
+    );
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
+    let mut metadata = annotations(STATEFULSET_ORIGINAL_STRATEGY, &own.to_string());
+    metadata["annotations"][HELD_PARTITION] = json!("32767");
+    check(
+        statefulset::hold,
+        json!({"updateStrategy": own}),
+        json!({
+            "metadata": metadata,
+            "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}},
+        }),
+    );
+    check(statefulset::hold, json!({"updateStrategy": {"type": "OnDelete"}}), json!({}));
+    for own in ["RollingUpdate", "OnDelete"] {
+        check(
+            daemonset::hold,
+            json!({"updateStrategy": {"type": own, "rollingUpdate": {"maxUnavailable": 2}}}),
+            json!({
+                "metadata": annotations(DAEMONSET_ORIGINAL_STRATEGY, own),
+                "spec": {"updateStrategy": {"type": "OnDelete"}},
+            }),
+        );
+    }
+}
+
+/// `write` on what is held comes to `expect` on it.
+fn kept(
+    keep_held: fn(&Value, &Value, KeepHeld) -> Value,
+    held: &Value,
+    write: Value,
+    keep: KeepHeld,
+    expect: Value,
+) {
+    let new = with(held, write.clone());
+    let found = with(&new, keep_held(held, &new, keep));
+    assert_eq!(found, with(held, expect), "{write}");
+    let again = keep_held(held, &found, keep);
+    assert_eq!(with(&found, again), found, "asked twice, it says the same: {write}");
+}
+
+#[test]
+fn a_held_deployment_stays_held_and_what_is_asked_for_is_kept() {
+    let check = |write, expect| {
+        kept(deployment::keep_held, &deployment(), write, KeepHeld::default(), expect);
+    };
+    check(json!({"spec": {"replicas": 7}}), json!({"spec": {"replicas": 7}}));
+    check(json!({"spec": {"paused": false}}), json!({}));
+    check(json!({"spec": {"paused": null}}), json!({}));
+    let rolling = json!({"maxSurge": 2, "maxUnavailable": 0});
+    let strategy = r#"{"partition":0,"rollingStyle":"Partition","rollingUpdate":{"maxSurge":2,"maxUnavailable":0}}"#;
+    check(
+        json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling}}}),
+        json!({"metadata": {"annotations": {DEPLOYMENT_STRATEGY: strategy}}}),
+    );
+}
+
+#[test]
+fn a_deployment_whose_strategy_is_not_kept_yet_does_not_turn_to_recreate() {
+    let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}});
+    let held =
+        annotated(&object(json!({"paused": true, "strategy": rolling})), &[(IN_PROGRESSING, "m")]);
+    let write = json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}});
+    kept(deployment::keep_held, &held, write, KeepHeld::default(), json!({}));
+    // Unless it is the write that takes it over.
+    let taken = json!({
+        "metadata": {"annotations": {CONTROL_INFO: "c", DEPLOYMENT_STRATEGY: KEPT}},
+        "spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}},
+    });
+    kept(deployment::keep_held, &held, taken.clone(), KeepHeld::default(), taken);
+}
+
+#[test]
+fn a_held_statefulset_stays_held_and_what_is_asked_for_is_kept() {
+    let check = |write, expect| {
+        kept(statefulset::keep_held, &statefulset(4), write, KeepHeld::default(), expect);
+    };
+    let partition =
+        |to: Value| json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": to}}}});
+    let own = |own: Value| json!({"metadata": {"annotations": {STATEFULSET_ORIGINAL_STRATEGY: own.to_string()}}});
+    check(json!({"spec": {"replicas": 7}}), json!({"spec": {"replicas": 7}}));
+    check(
+        partition(json!(2)),
+        own(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}})),
+    );
+    check(
+        partition(json!(9)),
+        with(
+            &partition(json!(9)),
+            own(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 9}})),
+        ),
+    );
+    check(partition(Value::Null), own(json!({"type": "RollingUpdate", "rollingUpdate": {}})));
+    check(
+        json!({"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}}}),
+        own(json!({"type": "OnDelete"})),
+    );
+    let unavailable = json!({"spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}});
+    let wanted = json!({"partition": 0, "maxUnavailable": 2});
+    check(
+        unavailable.clone(),
+        with(&unavailable, own(json!({"type": "RollingUpdate", "rollingUpdate": wanted}))),
+    );
+}
+
+#[test]
+fn whoever_releases_a_statefulset_says_so_beside_the_partition() {
+    let write = json!({
+        "metadata": {"annotations": {HELD_PARTITION: "2"}},
+        "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
+    });
+    kept(statefulset::keep_held, &statefulset(4), write.clone(), KeepHeld::default(), write);
+}
+
+#[test]
+fn a_statefulset_of_which_nobody_said_where_it_is_held_is_let_be() {
+    let left = with(&statefulset(4), json!({"metadata": {"annotations": {HELD_PARTITION: null}}}));
+    let write = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}});
+    kept(statefulset::keep_held, &left, write.clone(), KeepHeld::default(), write);
+}
+
+#[test]
+fn a_held_daemonset_stays_held_and_what_is_asked_for_is_kept() {
+    let rolls = json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}});
+    let mut held = daemonset();
+    kept(daemonset::keep_held, &held, rolls.clone(), KeepHeld::default(), json!({}));
+    let own = json!({"metadata": {"annotations": {DAEMONSET_ORIGINAL_STRATEGY: "OnDelete"}}});
+    held = with(&held, own);
+    let expect =
+        json!({"metadata": {"annotations": {DAEMONSET_ORIGINAL_STRATEGY: "RollingUpdate"}}});
+    kept(daemonset::keep_held, &held, rolls, KeepHeld::default(), expect);
+}
+
+#[test]
+fn another_template_on_top_closes_what_was_open() {
+    let restart = KeepHeld { restart: true, ..KeepHeld::default() };
+    let template = json!({"spec": {"template": {"spec": {"containers": [{"image": "app:v3"}]}}}});
+    kept(deployment::keep_held, &deployment(), template.clone(), restart, template.clone());
+    kept(daemonset::keep_held, &daemonset(), template.clone(), restart, template.clone());
+    let closed = json!({
+        "metadata": {"annotations": {HELD_PARTITION: "32767"}},
+        "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}},
+    });
+    kept(
+        statefulset::keep_held,
+        &statefulset(2),
+        template.clone(),
+        restart,
+        with(&closed, template),
+    );
+}
+
+#[test]
+fn a_write_of_the_whole_object_loses_nothing_of_ours() {
+    fn check(keep_held: fn(&Value, &Value, KeepHeld) -> Value, held: &Value, mut own: Value) {
+        let held = with(held, json!({"metadata": {"labels": {WORKLOAD_TYPE: "x"}}}));
+        let mut new = held.clone();
+        new["metadata"]["annotations"] = json!({});
+        new["metadata"]["labels"] = json!({});
+        merge(&mut new, &own);
+        let found = with(&new, keep_held(&held, &new, ALL));
+        // The strategy that he asked for may be kept in the place of ours.
+        own.as_object_mut().unwrap().remove("spec");
+        assert_eq!(found["metadata"]["labels"], held["metadata"]["labels"]);
+        assert_eq!(found["spec"], held["spec"]);
+        let names = |object: &Value| {
+            let all = object["metadata"]["annotations"].as_object().unwrap();
+            all.keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(names(&found), names(&held));
+    }
+    check(
+        deployment::keep_held,
+        &deployment(),
+        json!({"spec": {"paused": null, "strategy": {"type": "RollingUpdate"}}}),
+    );
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    check(statefulset::keep_held, &statefulset(4), json!({"spec": {"updateStrategy": strategy}}));
+    check(
+        daemonset::keep_held,
+        &daemonset(),
+        json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}}),
+    );
+}
+
+#[test]
+fn the_label_of_a_replica_set_is_no_change_of_a_template() {
+    fn check(old: Value, new: Value, expect: bool) {
+        let of = |template: Value| object(json!({"template": template}));
+        assert_eq!(template_differs(&of(old.clone()), &of(new.clone())), expect, "{old} {new}");
+    }
+    let hash =
+        |hash: &str| json!({"metadata": {"labels": {"app": "web", POD_TEMPLATE_HASH: hash}}});
+    check(hash("1"), hash("2"), false);
+    check(hash("1"), json!({"metadata": {"labels": {"app": "web"}}}), false);
+    check(hash("1"), json!({"metadata": {"labels": {"app": "other"}}}), true);
+    check(json!({"spec": {"a": 1}}), json!({"spec": {"a": 2}}), true);
+}
