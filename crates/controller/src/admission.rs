@@ -13,7 +13,7 @@ use api::{Finding, Severity};
 use bytes::Bytes;
 use cluster::observe::statefulset_rollout::{Candidate, candidate};
 use cluster::{Caches, Clock};
-use engine::admit::{Admission as Asked, Verdict, admit};
+use engine::admit::statefulset_rollout::{Admission as Asked, Verdict, admit};
 use engine::world::Settings;
 use futures::FutureExt;
 use futures::future::BoxFuture;

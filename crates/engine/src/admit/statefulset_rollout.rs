@@ -1,4 +1,4 @@
-//! What a webhook decides: whether a rollout is let in, and what its author ought to know.
+//! Whether a `StatefulsetRollout` is let in, and what its author ought to know.
 
 use jiff::Timestamp;
 
