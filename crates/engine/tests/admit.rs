@@ -42,7 +42,7 @@ fn template(before: Marks, after: Marks) -> Update {
 }
 
 fn leader() -> Leader {
-    Leader { name: "web".to_owned(), idle: false, ending: false }
+    Leader { name: "web".to_owned(), idle: false, ending: false, obstacle: None }
 }
 
 fn leads() -> Option<Leader> {
@@ -104,6 +104,22 @@ fn a_change_that_would_replace_all_pods_at_once_is_refused_and_the_remedy_named(
     check(recreate(template(BOTH, BOTH)), leads(), Release::GoesOn, CLOSED);
     let on_delete = Update { strategy: Strategy::OnDelete, ..template(NONE, NONE) };
     check(on_delete, leads(), Release::None, hold());
+}
+
+#[test]
+fn a_change_that_its_rollout_cannot_release_is_refused_and_not_let_through() {
+    let leader = Leader { obstacle: Some("no steps".to_owned()), ..leader() };
+    let around = Around::Known { leader: Some(leader.clone()), release: Release::None };
+    let Verdict::Deny { later, message } = judge(&template(NONE, NONE), &around) else {
+        panic!("let in");
+    };
+    assert!(!later);
+    for word in ["Deployment shop/web", "Rollout web", "no steps", "disable it"] {
+        assert!(message.contains(word), "{message}");
+    }
+    check(other(NONE, NONE), Some(leader.clone()), Release::None, PASS);
+    check(template(BOTH, BOTH), Some(leader.clone()), Release::GoesOn, CLOSED);
+    check(template(NONE, NONE), Some(Leader { idle: true, ..leader }), Release::None, PASS);
 }
 
 #[test]

@@ -9,12 +9,17 @@
 //! back by the write that takes away its control-info or its mark, and a partition is lowered by a write
 //! that changes [`HELD_PARTITION`](api::batches::names::HELD_PARTITION) with it.
 
+mod around;
 pub mod daemonset;
 pub mod deployment;
 pub mod statefulset;
 
+pub use around::{Surroundings, claims, surroundings};
+
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, WORKLOAD_TYPE};
 use serde_json::{Map, Value, json};
+
+use crate::subject::Kind;
 
 /// A partition above every ordinal that a set can be scaled to.
 pub const ABOVE_ALL: u32 = 32767;
@@ -47,6 +52,24 @@ pub struct KeepHeld {
     pub mark: bool,
     /// Control-info, and what stands beside it, has to stay.
     pub control: bool,
+}
+
+/// [`deployment::hold`] and its like, by kind.
+pub fn hold(kind: Kind, object: &Value, by: &Hold<'_>) -> Value {
+    match kind {
+        Kind::Deployment => deployment::hold(object, by),
+        Kind::StatefulSet => statefulset::hold(object, by),
+        Kind::DaemonSet => daemonset::hold(object, by),
+    }
+}
+
+/// [`deployment::keep_held`] and its like, by kind.
+pub fn keep_held(kind: Kind, old: &Value, new: &Value, keep: KeepHeld) -> Value {
+    match kind {
+        Kind::Deployment => deployment::keep_held(old, new, keep),
+        Kind::StatefulSet => statefulset::keep_held(old, new, keep),
+        Kind::DaemonSet => daemonset::keep_held(old, new, keep),
+    }
 }
 
 /// The value of the in-progressing mark.

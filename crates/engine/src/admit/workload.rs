@@ -101,6 +101,8 @@ pub struct Leader {
     /// Whether it gives the workload back just now: its phase is Terminating or Disabling, or its release is
     /// Finalising or Cancelling.
     pub ending: bool,
+    /// Why it cannot release anything, in words.
+    pub obstacle: Option<String>,
 }
 
 /// The answer.
@@ -147,7 +149,7 @@ fn known(update: &Update, leader: Option<&Leader>, release: Release) -> Verdict 
     let holds = leader.filter(|leader| !leader.idle);
     if !before.any() {
         return match holds {
-            Some(leader) if update.template || update.id => begin(update, &leader.name),
+            Some(leader) if update.template || update.id => begin(update, leader),
             _ => Verdict::Pass,
         };
     }
@@ -175,20 +177,28 @@ fn known(update: &Update, leader: Option<&Leader>, release: Release) -> Verdict 
 }
 
 /// The first change of a workload that nothing is on the way for.
-fn begin(update: &Update, rollout: &str) -> Verdict {
+fn begin(update: &Update, leader: &Leader) -> Verdict {
     if update.replicas == 0 || update.running == Some(false) {
         // Nothing runs that could be replaced in batches.
         return Verdict::Pass;
     }
-    if update.strategy == Strategy::Recreate && update.template {
+    let (workload, rollout) = (&update.name, &leader.name);
+    if let Some(why) = &leader.obstacle {
+        // Let in, it would go to all Pods without the steps that were asked for; held, it would stay so.
         let message = format!(
-            "{} is released in batches by Rollout {rollout}, and its strategy Recreate replaces all Pods at \
-             once: set spec.strategy.type to RollingUpdate, or disable the Rollout first",
-            update.name
+            "{workload} is to be released by Rollout {rollout}, which cannot do it ({why}): mend the Rollout, \
+             or disable it first"
         );
         return Verdict::Deny { later: false, message };
     }
-    Verdict::Hold { rollout: rollout.to_owned() }
+    if update.strategy == Strategy::Recreate && update.template {
+        let message = format!(
+            "{workload} is released in batches by Rollout {rollout}, and its strategy Recreate replaces all \
+             Pods at once: set spec.strategy.type to RollingUpdate, or disable the Rollout first"
+        );
+        return Verdict::Deny { later: false, message };
+    }
+    Verdict::Hold { rollout: rollout.clone() }
 }
 
 /// By what stands on the workload alone.
