@@ -76,6 +76,20 @@ fn a_release_that_a_rollout_replaces_leaves_its_workload_held() {
 }
 
 #[test]
+fn a_change_that_is_held_while_the_last_release_ends_stays_held() {
+    let free = "Finalizing: release to partition 0";
+    let sized = "Finalizing: release to surge 1 unavailable 1";
+    let cases = [(set(5).strategy(partition(0)), free), (daemons(5), free), (deployment(5), sized)];
+    for (fixture, unheld) in cases {
+        let changed = ending(fixture).release(|release| release.immediate = false);
+        let changed = changed.workload(|workload| workload.update_revision = "v3".into());
+        check(&changed, "Finalizing: release to what it is");
+        check(&given_back(changed.clone()), "Completed: -");
+        check(&changed.body(|body| body.in_progressing = false), unheld);
+    }
+}
+
+#[test]
 fn the_gate_keeps_a_workload_held_that_is_half_way_but_not_one_that_goes_back_or_is_through() {
     let kept = ending(set(5)).with(|world| world.keep_paused = true);
     check(&kept, "Finalizing: release to what it is");

@@ -25,7 +25,11 @@ pub(super) fn finish(world: &World, status: &mut Status, body: &Body, now: Times
     let replaced = release.batch_partition.is_some() && body.in_progressing;
     // Held half-way back, a workload would be at two revisions for good.
     let back = body.stable_revision.as_ref() == Some(&body.workload.update_revision);
-    if replaced || (world.keep_paused && release.immediate && !back) {
+    // Held for the release that comes next: its template would go out without steps.
+    let released = &status.update_revision;
+    let other = !released.is_empty() && !body.is_at(released);
+    let changed = body.in_progressing && other && !back;
+    if replaced || changed || (world.keep_paused && release.immediate && !back) {
         if body.control != Control::Ours {
             return completed(status, format!("{name} is let go as it is held"));
         }
