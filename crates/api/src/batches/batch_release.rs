@@ -162,6 +162,25 @@ pub struct BatchReleaseStatus {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 
+    /// UIDs of the Pods that are about to be evicted, or were and have not gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evicting: Vec<String>,
+
+    /// When a Pod was last evicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::date_time")]
+    pub last_eviction_time: Option<Timestamp>,
+
+    /// When the batch last got on; absent while nothing is waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "schema::date_time")]
+    pub last_progress_time: Option<Timestamp>,
+
+    /// How far it had come at lastProgressTime.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(schema_with = "schema::small_integer")]
+    pub progressed_replicas: i64,
+
     #[serde(flatten)]
     #[schemars(skip)]
     pub rest: Map<String, Value>,

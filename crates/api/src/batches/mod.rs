@@ -2,13 +2,15 @@
 //!
 //! [`names`] has what stands on other objects; [`rollout`], [`rollout_status`], [`batch_release`] and
 //! [`rollout_history`] are the types, in the stored version, [`v1alpha1`] the older one. [`replicas`]
-//! and [`plan`] read what they say; [`convert()`] goes between the versions; [`validate()`] says what is
-//! wrong with an object, [`defaults`] what the API server would fill in.
+//! and [`plan`] read what they say; [`convert()`] goes between the versions, [`engine`] into the
+//! engine's values and out of them; [`validate()`] says what is wrong with an object, [`defaults`] what
+//! the API server would fill in.
 
 pub mod batch_release;
 pub mod convert;
 mod crds;
 pub mod defaults;
+pub mod engine;
 pub mod names;
 pub mod plan;
 pub mod replicas;
@@ -26,6 +28,7 @@ pub use batch_release::{
 pub use convert::{ConvertError, Version, convert, convert_review, to_stored};
 pub use crds::{CONVERT_PATH, crds};
 pub use defaults::defaulted;
+pub use self::engine::batch_release::{engine_release, engine_release_status, release_status};
 pub use plan::{Plan, PlanError, PlanStep, StepPause, plan_hash, release_plan_hash};
 pub use replicas::{IntOrPercent, IntOrString, NotACount};
 pub use rollout::{Canary, Pause, Rollout, RolloutSpec, Step, Strategy, WorkloadRef};

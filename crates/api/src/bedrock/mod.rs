@@ -20,6 +20,7 @@ pub mod version;
 pub use convert::{engine_rollout, engine_status, status};
 pub use desired::{Desired, DesiredError, OWNER_ANNOTATION, desired, update_strategy};
 pub use matches::{drift, matches};
+pub use quantity::amount;
 pub use replicas::{hand_over_replicas, owns_replicas};
 pub use spec::{
     Bapi, NotifyLevel, ServiceDiscovery, StatefulsetRollout, StatefulsetRolloutSpec, UnhealthyPods,

@@ -9,6 +9,11 @@ pub(super) fn same_amount(left: &Value, right: &Value) -> Option<bool> {
     Some(nanos(left)? == nanos(right)?)
 }
 
+/// One spelling for every quantity of one amount; `None` for what is no quantity.
+pub fn amount(value: &Value) -> Option<String> {
+    nanos(value).map(|nanos| nanos.to_string())
+}
+
 /// Billionths; finer parts are rounded away from zero, as the API server does.
 fn nanos(value: &Value) -> Option<i128> {
     let text = match value {

@@ -1,4 +1,4 @@
-use engine::front::batch_release::{ConditionKind, Control, Target};
+use engine::front::batch_release::{ConditionKind, Control, Release, Target};
 
 use crate::fixture::{Fixture, partition, set};
 use crate::said::{check, names};
@@ -28,6 +28,29 @@ fn a_style_that_is_not_served_is_a_condition() {
 fn a_plan_without_batches_is_a_condition() {
     let empty = set(5).release(|release| release.batches.clear());
     degraded(&empty, "1 Upgrading: -", &["batches is empty"]);
+}
+
+#[test]
+fn a_plan_that_cannot_be_followed_is_a_condition() {
+    let bad = set(5).release(|release| {
+        release.batches.clear();
+        release.plan_error = Some("step 2 has no replicas".into());
+    });
+    degraded(&bad, "1 Upgrading: -", &["step 2 has no replicas"]);
+}
+
+#[test]
+fn what_was_taken_is_given_back_however_wrong_the_plan_has_become() {
+    let check = |change: fn(&mut Release)| {
+        let taken = set(5).release(|release| release.deleted = true).release(change);
+        let taken = taken.body(|body| body.in_progressing = false);
+        crate::said::check(&taken, "Finalizing: release to partition 0");
+        let never = taken.body(|body| body.control = Control::Free);
+        crate::said::check(&never, "Completed: -");
+    };
+    check(|release| release.other_style = Some("Canary".into()));
+    check(|release| release.batches.clear());
+    check(|release| release.plan_error = Some("step 2 has no replicas".into()));
 }
 
 #[test]

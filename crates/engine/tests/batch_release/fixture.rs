@@ -69,6 +69,7 @@ fn release(kind: &str) -> Release {
         failure_threshold: None,
         immediate: true,
         plan_hash: "plan".into(),
+        plan_error: None,
         other_style: None,
         rollback_in_batches: false,
         paused: false,

@@ -69,7 +69,7 @@ fn stand(world: &World, status: &mut Status, now: Timestamp) -> Standing {
     if !release.finalizer && !release.deleted {
         return Standing::act(Remark::on("Beginning", "begins"), Action::AddFinalizer);
     }
-    match served(world) {
+    match served(world, phase) {
         Ok(body) => go(world, status, body, phase, now),
         // What cannot be served needs not be given back.
         Err(remark) if phase == Phase::Finalizing => completed(status, remark.message),
@@ -78,19 +78,9 @@ fn stand(world: &World, status: &mut Status, now: Timestamp) -> Standing {
 }
 
 /// The workload, if it can be served, and is ours or free.
-fn served(world: &World) -> Result<&Body, Remark> {
+fn served(world: &World, phase: Phase) -> Result<&Body, Remark> {
     let release = &world.release;
     let name = format!("{} {}/{}", release.kind, release.namespace, release.workload_name);
-    if let Some(style) = &release.other_style {
-        let message = format!(
-            "rollingStyle {style} is not served: only batches by partition are; set it to Partition"
-        );
-        return Err(Remark::degraded("UnsupportedStyle", message));
-    }
-    if release.batches.is_empty() && release.batch_partition.is_some() {
-        let message = "releasePlan.batches is empty: there is nothing to release";
-        return Err(Remark::degraded("NoBatches", message));
-    }
     match &world.target {
         Target::Unsupported => {
             let message = format!("{name} is not of a kind that can be released in batches");
@@ -103,14 +93,37 @@ fn served(world: &World) -> Result<&Body, Remark> {
         Target::Found(body) if body.workload.terminating => {
             Err(Remark::degraded("WorkloadNotFound", format!("{name} is being deleted")))
         }
-        Target::Found(body) => match &body.control {
-            Control::Other { owner } => {
+        Target::Found(body) => match (&body.control, wrong(release)) {
+            (Control::Other { owner }, _) => {
                 let message = format!("{name} belongs to {owner}; delete that one first");
                 Err(Remark::degraded("OwnedByAnother", message))
             }
-            Control::Free | Control::Ours => Ok(body),
+            // However wrong a plan may have become, what was taken is given back.
+            (Control::Ours, Some(_)) if phase == Phase::Finalizing => Ok(body),
+            (_, Some(remark)) => Err(remark),
+            (Control::Free | Control::Ours, None) => Ok(body),
         },
     }
+}
+
+/// What is wrong with what is asked for.
+fn wrong(release: &Release) -> Option<Remark> {
+    if let Some(style) = &release.other_style {
+        let message = format!(
+            "rollingStyle {style} is not served: only batches by partition are; set it to Partition"
+        );
+        return Some(Remark::degraded("UnsupportedStyle", message));
+    }
+    // Where it is let go, nothing is asked for.
+    release.batch_partition?;
+    if let Some(error) = &release.plan_error {
+        let message = format!("releasePlan cannot be followed: {error}");
+        return Some(Remark::degraded("InvalidPlan", message));
+    }
+    release.batches.is_empty().then(|| {
+        let message = "releasePlan.batches is empty: there is nothing to release";
+        Remark::degraded("NoBatches", message)
+    })
 }
 
 /// The workload is there, and ours to move.

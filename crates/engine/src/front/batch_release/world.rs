@@ -63,6 +63,8 @@ pub struct Release {
     pub failure_threshold: Option<IntOrPercent>,
     /// Hash of the whole plan, an opaque word.
     pub plan_hash: String,
+    /// Why the plan cannot be followed; `batches` is empty then.
+    pub plan_error: Option<String>,
     /// A rolling style that is not by partition: `Canary` or `BlueGreen`, as it stands there.
     pub other_style: Option<String>,
     /// Annotation `rollouts.kruise.io/rollback-in-batch`.
