@@ -1,0 +1,283 @@
+//! Carries out what was decided about a Rollout: one write, whose answer is noted until the watches show it.
+//!
+//! RBAC: `patch` on `rollouts` and on the workloads, `create`, `patch` and `delete` on `batchreleases`; `get`
+//! on both before a Rollout is let go.
+
+mod give_back;
+
+use api::batches::engine::rollout as convert;
+use api::batches::names::{PLAN_HASH, ROLLOUT_FINALIZER, WORKLOAD_TYPE};
+use engine::front::rollout::Action;
+use engine::world::Uid;
+use http::Method;
+use kube::ResourceExt;
+use serde_json::{Value, json};
+use tracing::{debug, info};
+
+use super::{GoOn, Hands};
+use crate::error::Error;
+use crate::observe::rollout::{Live, Observed, marks};
+use crate::subject::{Front, Kind, Subject};
+use crate::unseen::Unseen;
+use crate::wire::{self, Ask, Content, FIELD_MANAGER};
+use crate::workload::{self, Hold};
+
+/// How far an action got.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Writes that the watches have not shown yet.
+    pub unseen: Unseen,
+    /// What `go_on` said when it stopped the action.
+    pub stopped: Option<GoOn>,
+    /// Why it was not done, or what is not known of it.
+    pub failed: Option<Error>,
+    /// Not yet: what stands in the way, in words.
+    pub waits: Option<String>,
+}
+
+/// Carries out `action` on what was seen. `go_on` is asked before each request; anything but [`GoOn::Yes`] ends
+/// the action there.
+pub async fn act(
+    hands: &Hands,
+    seen: &Observed,
+    action: &Action,
+    go_on: &(dyn Fn() -> GoOn + Send + Sync),
+) -> Report {
+    let mut work = Work { hands, seen, go_on, report: Report::default() };
+    if let Err(error) = work.carry_out(action).await {
+        work.report.failed = Some(error);
+    }
+    work.report
+}
+
+struct Work<'a> {
+    hands: &'a Hands,
+    seen: &'a Observed,
+    go_on: &'a (dyn Fn() -> GoOn + Send + Sync),
+    report: Report,
+}
+
+impl Work<'_> {
+    async fn carry_out(&mut self, action: &Action) -> Result<(), Error> {
+        let seen = self.seen;
+        match action {
+            Action::Adopt => {
+                let mut finalizers = seen.rollout.finalizers().to_vec();
+                finalizers.push(ROLLOUT_FINALIZER.to_owned());
+                self.patch_rollout(json!({
+                    "finalizers": finalizers,
+                    "annotations": { PLAN_HASH: seen.world.rollout.hash },
+                }))
+                .await
+            }
+            Action::MarkHash => {
+                let hash = &seen.world.rollout.hash;
+                self.patch_rollout(json!({ "annotations": { PLAN_HASH: hash } })).await
+            }
+            Action::Forget => self.forget().await,
+            Action::Label => {
+                let Some(live) = &seen.live else { return Ok(()) };
+                let kind = live.workload.kind.name().to_lowercase();
+                let labels = json!({ "metadata": { "labels": { WORKLOAD_TYPE: kind } } });
+                self.patch_workload(live, labels).await
+            }
+            Action::Hold => {
+                let Some(live) = &seen.live else { return Ok(()) };
+                let stable = seen.world.workload.as_ref().map(|it| it.stable_revision.as_str());
+                let by = Hold {
+                    rollout: &seen.key.name,
+                    stable_revision: stable.filter(|stable| !stable.is_empty()),
+                    partition: live.partition,
+                };
+                let patch = workload::hold(live.workload.kind, &live.object, &by);
+                self.patch_workload(live, patch).await
+            }
+            Action::Create(plan) => {
+                let body = convert::new_release(&seen.rollout, plan);
+                let path = collection(seen);
+                self.write(Front::BatchRelease, "create", Method::POST, path, &body).await
+            }
+            Action::Update(plan) => {
+                self.patch_release(convert::release_patch(&seen.rollout, plan)).await
+            }
+            Action::Promote(policy) => self.patch_release(convert::promotion(*policy)).await,
+            Action::Delete(uid) => self.delete_release(uid).await,
+            Action::Release { freeze } => {
+                let Some(live) = &seen.live else { return Ok(()) };
+                let patch = give_back::patch(live.workload.kind, &live.object, *freeze);
+                self.patch_workload(live, patch).await
+            }
+        }
+    }
+
+    /// The Rollout's metadata, under the version that was read: its finalizers are a list.
+    async fn patch_rollout(&mut self, mut metadata: Value) -> Result<(), Error> {
+        metadata["uid"] = json!(self.seen.uid.0);
+        metadata["resourceVersion"] = json!(self.seen.resource_version);
+        let path = Subject::new(Front::Rollout, self.seen.key.clone()).path();
+        let body = json!({ "metadata": metadata });
+        self.write(Front::Rollout, "patch", Method::PATCH, path, &body).await
+    }
+
+    async fn patch_workload(&mut self, live: &Live, mut body: Value) -> Result<(), Error> {
+        if !self.may() {
+            return Ok(());
+        }
+        body["metadata"]["uid"] = json!(live.uid);
+        body["metadata"]["resourceVersion"] = json!(live.resource_version);
+        let (object, path) = (live.workload.to_string(), managed(&live.workload.path()));
+        let (method, content) = (Method::PATCH, Content::MergePatch);
+        let ask = Ask { verb: "patch", object: &object, method, path, content, body: Some(&body) };
+        let answer = wire::send(&self.hands.client, &ask).await?.or_error("patch", &object)?;
+        self.note(plural(live.workload.kind), &answer);
+        Ok(())
+    }
+
+    async fn patch_release(&mut self, mut body: Value) -> Result<(), Error> {
+        let uid = self.seen.world.release.as_ref().map(|release| release.uid.0.clone());
+        body["metadata"]["uid"] = json!(uid);
+        body["metadata"]["resourceVersion"] = json!(self.seen.release_version);
+        self.write(Front::BatchRelease, "patch", Method::PATCH, self.release().path(), &body).await
+    }
+
+    async fn delete_release(&mut self, uid: &Uid) -> Result<(), Error> {
+        let body = json!({
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": { "uid": uid.0 },
+        });
+        let path = self.release().path();
+        match self.write(Front::BatchRelease, "delete", Method::DELETE, path, &body).await {
+            // It is what was asked for, or one that came after it.
+            Err(Error::Gone { .. } | Error::Conflict { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// The finalizer goes when the server itself says that nothing is left to be given back: the caches may
+    /// be late, and nobody looks afterwards.
+    async fn forget(&mut self) -> Result<(), Error> {
+        if let Some(why) = self.left_over().await? {
+            self.report.waits = Some(why);
+            return Ok(());
+        }
+        if self.report.stopped.is_some() {
+            return Ok(());
+        }
+        let finalizers = self.seen.rollout.finalizers().iter();
+        let others: Vec<&String> = finalizers.filter(|it| *it != ROLLOUT_FINALIZER).collect();
+        match self.patch_rollout(json!({ "finalizers": others })).await {
+            Err(Error::Gone { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    async fn left_over(&mut self) -> Result<Option<String>, Error> {
+        let Some(release) = self.read(&self.release().path(), "BatchRelease").await? else {
+            return self.still_held().await;
+        };
+        let owners = release["metadata"]["ownerReferences"].as_array();
+        let ours = |owner: &Value| owner["uid"] == self.seen.uid.0.as_str();
+        if owners.is_some_and(|owners| owners.iter().any(ours)) {
+            return Ok(Some(format!("{} is still there", self.release())));
+        }
+        self.still_held().await
+    }
+
+    async fn still_held(&mut self) -> Result<Option<String>, Error> {
+        let world = &self.seen.world;
+        let named = self.seen.live.as_ref().map(|live| live.workload.clone());
+        let Some(named) = named.filter(|_| world.rollout.rival.is_none()) else { return Ok(None) };
+        let Some(object) = self.read(&named.path(), named.kind.name()).await? else {
+            return Ok(None);
+        };
+        let freeze = world.settings.freeze_on_deletion;
+        // What a living release of somebody else left is that one's.
+        let held = world.workload.as_ref().is_some_and(|workload| workload.held)
+            || (marks::held(named.kind, &object) && !marks::controlled(&object));
+        let left = marks::marked(&object) || (held && !freeze);
+        Ok(left.then(|| format!("{named} is still held")))
+    }
+
+    /// `None` where there is none, or where it may not be asked any more.
+    async fn read(&mut self, path: &str, what: &str) -> Result<Option<Value>, Error> {
+        if !self.may() {
+            return Ok(None);
+        }
+        let (verb, method, content) = ("get", Method::GET, Content::Json);
+        let object = format!("{what} of Rollout {}", self.seen.key);
+        let ask = Ask { verb, object: &object, method, path: path.into(), content, body: None };
+        match wire::send(&self.hands.client, &ask).await?.or_error(verb, &object) {
+            Ok(object) => Ok(Some(object)),
+            Err(Error::Gone { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One write to an object of ours.
+    async fn write(
+        &mut self,
+        front: Front,
+        verb: &'static str,
+        method: Method,
+        path: String,
+        body: &Value,
+    ) -> Result<(), Error> {
+        if !self.may() {
+            return Ok(());
+        }
+        let object = Subject::new(front, self.seen.key.clone()).to_string();
+        let content = match method {
+            Method::PATCH => Content::MergePatch,
+            _ => Content::Json,
+        };
+        let path = if method == Method::DELETE { path } else { managed(&path) };
+        let ask = Ask { verb, object: &object, method, path, content, body: Some(body) };
+        let answer = wire::send(&self.hands.client, &ask).await?.or_error(verb, &object)?;
+        self.note(front.plural(), &answer);
+        Ok(())
+    }
+
+    /// Asks whether the next request may be made.
+    fn may(&mut self) -> bool {
+        match (self.go_on)() {
+            GoOn::Yes => true,
+            stop => {
+                info!(rollout = %self.seen.key, ?stop, "the action stops here");
+                self.report.stopped = Some(stop);
+                false
+            }
+        }
+    }
+
+    /// A deletion that is done at once answers with no version: the next look at an old cache asks for it
+    /// once more, and hears that it is gone.
+    fn note(&mut self, plural: &'static str, answer: &Value) {
+        let version = answer["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        debug!(rollout = %self.seen.key, plural, version, "written");
+        if !version.is_empty() {
+            self.report.unseen.note(plural, version);
+        }
+    }
+
+    fn release(&self) -> Subject {
+        Subject::new(Front::BatchRelease, self.seen.key.clone())
+    }
+}
+
+fn managed(path: &str) -> String {
+    format!("{path}?fieldManager={FIELD_MANAGER}")
+}
+
+fn collection(seen: &Observed) -> String {
+    let (version, plural) = (Front::BatchRelease.api_version(), Front::BatchRelease.plural());
+    format!("/apis/{version}/namespaces/{}/{plural}", seen.key.namespace)
+}
+
+fn plural(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Deployment => "deployments",
+        Kind::StatefulSet => "statefulsets",
+        Kind::DaemonSet => "daemonsets",
+    }
+}

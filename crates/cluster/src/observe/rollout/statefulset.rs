@@ -1,0 +1,57 @@
+//! StatefulSets: by their status, and by ordinals.
+
+use std::collections::BTreeMap;
+
+use engine::world::Pod;
+
+use super::Reading;
+use crate::caches::Held;
+use crate::seen::StatefulSetSeen;
+use crate::workload::ABOVE_ALL;
+
+/// What a StatefulSet says of itself. `stable` is what the release that is under way began with: under
+/// `OnDelete` the status never says so.
+pub(super) fn read(held: &Held, seen: &StatefulSetSeen, stable: Option<&str>) -> Reading {
+    let spec = seen.spec.tree();
+    let strategy = &spec["updateStrategy"];
+    let number = |value: &serde_json::Value| value.as_u64().and_then(|it| u32::try_from(it).ok());
+    let pods = held.pods_of(&seen.meta.uid);
+    let update = seen.update_revision.clone();
+    let stable = if strategy["type"] == "OnDelete" {
+        stable.map_or_else(|| most(&pods, &update), str::to_owned)
+    } else {
+        seen.current_revision.clone()
+    };
+    let stands = number(&strategy["rollingUpdate"]["partition"]).unwrap_or(0);
+    let first = number(&spec["ordinals"]["start"]).unwrap_or(0);
+    Reading {
+        generation: seen.meta.generation,
+        observed_generation: seen.observed_generation,
+        replicas: number(&spec["replicas"]).unwrap_or(1),
+        updated: seen.updated_replicas,
+        old: seen.pods.saturating_sub(seen.updated_replicas),
+        stable,
+        hash: update.clone(),
+        partition: above_unmoved(&pods, &update, first).max(stands),
+        update,
+    }
+}
+
+/// The revision of most Pods that are not at the update revision; that one where there are none.
+fn most(pods: &[Pod], update: &str) -> String {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| pod.revision != update && !pod.revision.is_empty()) {
+        *counts.entry(&pod.revision).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or(update, |(revision, _)| revision).to_owned()
+}
+
+/// The partition that holds what has not moved, and nothing else; above all before anything has.
+fn above_unmoved(pods: &[Pod], update: &str, first: u32) -> u32 {
+    if pods.iter().all(|pod| pod.revision != update && pod.deletion.is_none()) {
+        return ABOVE_ALL;
+    }
+    let unmoved = pods.iter().filter(|pod| pod.revision != update && pod.deletion.is_none());
+    unmoved.map(|pod| pod.ordinal + 1).max().unwrap_or(first)
+}

@@ -1,0 +1,172 @@
+//! One look at one `Rollout`.
+
+use cluster::act::rollout::{Report, act};
+use cluster::observe::rollout::{Observed, observe};
+use cluster::status::rollout as status;
+use cluster::{GoOn, Key, Subject, Told};
+use engine::front::rollout::{Action, Change, Notice, Phase, Status, decide};
+use jiff::{SignedDuration, Timestamp};
+use tracing::{debug, info, warn};
+
+use super::{Done, after, later};
+use crate::context::Shop;
+use crate::memory::Memory;
+use crate::metrics::Stand;
+
+/// How long a status that tells of nothing but numbers may wait for the next one.
+const NUMBERS: SignedDuration = SignedDuration::from_secs(1);
+
+/// When to look again after a write, or while one has not been shown, though no event comes of it.
+const AGAIN: SignedDuration = SignedDuration::from_secs(2);
+
+/// Looks at `subject` once.
+pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> Done {
+    let key = subject.key.clone();
+    let context = &shop.context;
+    let caches = &*context.attention.caches;
+    caches.forget_seen(&mut memory.unseen);
+    let Some(mut observed) = observe(caches, &key, &context.settings.rollout) else {
+        debug!(rollout = %key, "gone, or not to be read");
+        return Done::gone(subject);
+    };
+    let now = context.clock.now();
+    if !memory.unseen.is_empty() {
+        // A decision on what was before would do it twice.
+        let (wake, stand) = (now.checked_add(AGAIN).ok(), Some(Stand::of_rollout(&observed.world.status)));
+        return Done { subject, memory: Some(memory), wake, stand };
+    }
+    let decision = decide(&observed.world, now);
+    let stand = Some(Stand::of_rollout(&decision.status));
+    let mut wake = decision.wake;
+    match due(&decision.status, &observed.world.status, &memory, now) {
+        Write::No => {}
+        Write::At(at) => wake = earlier(wake, Some(at)),
+        Write::Now => match status::write(&shop.hands, caches, &observed, &decision.status).await {
+            Ok(version) => {
+                context.metrics.status_write();
+                memory.wrote_at = Some(now);
+                memory.succeeded();
+                log(&key, &observed.world.status, &decision.status);
+                // What is written next is written over this.
+                observed.resource_version = version;
+            }
+            Err(error) => {
+                let wake = failed(shop, &key, &error, &mut memory);
+                return Done { subject, memory: Some(memory), wake, stand };
+            }
+        },
+    }
+    let told = decision.told.iter().map(told).collect();
+    shop.outbox.put(&subject, &observed.uid, told);
+    if let Some(action) = &decision.action {
+        let report = carry_out(shop, &subject, &observed, action).await;
+        memory.unseen.add(&report.unseen);
+        memory.outcome.acted_at = Some(context.clock.now());
+        wake = match report {
+            Report { failed: Some(error), .. } => failed(shop, &key, &error, &mut memory),
+            Report { waits: Some(why), .. } => {
+                info!(rollout = %key, why, "not done yet");
+                later(context.clock.now(), memory.failed())
+            }
+            _ => {
+                memory.succeeded();
+                earlier(wake, context.clock.now().checked_add(AGAIN).ok())
+            }
+        };
+    }
+    Done { subject, memory: Some(memory), wake, stand }
+}
+
+/// When a status is written.
+enum Write {
+    No,
+    Now,
+    At(Timestamp),
+}
+
+/// What says where the release stands is written at once, and before the action; numbers may wait.
+fn due(new: &Status, old: &Status, memory: &Memory, now: Timestamp) -> Write {
+    match new.change(old) {
+        Change::None => Write::No,
+        Change::Standing => Write::Now,
+        Change::Numbers => {
+            let next = memory.wrote_at.and_then(|at| at.checked_add(NUMBERS).ok());
+            match next.filter(|next| *next > now) {
+                Some(next) => Write::At(next),
+                None => Write::Now,
+            }
+        }
+    }
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Says what failed, and when to try again; after a conflict the newer version is on its way.
+fn failed(
+    shop: &Shop,
+    key: &Key,
+    error: &cluster::Error,
+    memory: &mut Memory,
+) -> Option<Timestamp> {
+    shop.context.metrics.error(error.name());
+    if error.is_conflict() || error.is_gone() {
+        debug!(rollout = %key, %error, "somebody was faster: it is looked at again");
+    } else {
+        warn!(rollout = %key, %error, "a write failed");
+    }
+    after(memory, error, shop.context.clock.now())
+}
+
+async fn carry_out(
+    shop: &Shop,
+    subject: &Subject,
+    observed: &Observed,
+    action: &Action,
+) -> Report {
+    let context = &shop.context;
+    let rollout = &observed.world.rollout;
+    let go_on = || {
+        if !context.leads() {
+            return GoOn::NotLeading;
+        }
+        let caches = &context.attention.caches;
+        // One that is being deleted asks for nothing else any more.
+        if rollout.deleted || caches.still_asks(subject, &observed.uid, rollout.generation) {
+            GoOn::Yes
+        } else {
+            GoOn::Changed
+        }
+    };
+    context.metrics.action(action.name());
+    info!(rollout = %subject.key, action = action.name(), "acting");
+    act(&shop.hands, observed, action, &go_on).await
+}
+
+fn log(key: &Key, before: &Status, after: &Status) {
+    let stands = |status: &Status| {
+        let canary = status.canary.as_ref();
+        canary.map(|canary| (canary.current_step, canary.state.name()))
+    };
+    let name = |phase: Option<Phase>| phase.map_or("none", Phase::name);
+    let (from, to) = (name(before.phase), name(after.phase));
+    if from == to && stands(before) == stands(after) {
+        debug!(rollout = %key, message = after.message, "status written");
+        return;
+    }
+    let (step, state) = stands(after).unwrap_or_default();
+    info!(rollout = %key, from, to, step, state, message = after.message, "status written");
+}
+
+fn told(notice: &Notice) -> Told {
+    Told {
+        warning: notice.warning,
+        reason: notice.reason.to_owned(),
+        action: "Release".to_owned(),
+        note: notice.text.clone(),
+    }
+}
