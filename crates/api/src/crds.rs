@@ -14,8 +14,13 @@ const WEBHOOK: (&str, &str) = ("sluice-system", "sluice-webhook");
 
 /// Every CRD that Sluice serves, in the order in which they are installed.
 pub fn crds() -> Vec<CustomResourceDefinition> {
+    crds_converted_by(WEBHOOK)
+}
+
+/// The same, with the namespace and the name of the Service that leads to the webhook.
+pub fn crds_converted_by(service: (&str, &str)) -> Vec<CustomResourceDefinition> {
     let mut crds = vec![StatefulsetRollout::crd()];
-    crds.extend(batches::crds(WEBHOOK));
+    crds.extend(batches::crds(service));
     crds
 }
 

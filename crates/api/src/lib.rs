@@ -12,6 +12,6 @@ pub mod finding;
 pub mod parse;
 pub mod structural;
 
-pub use crds::{crds, generated_files, to_yaml};
+pub use crds::{crds, crds_converted_by, generated_files, to_yaml};
 pub use finding::{Finding, Severity};
 pub use parse::{ParseError, parse};

@@ -5,13 +5,15 @@ use crate::certificates::{Authority, Serving, Shelf, Shown};
 use crate::client::Connection;
 use crate::patience::until_it_works;
 use crate::ready::Handle;
-use crate::registration::{self, Way};
+use crate::registration::{Registration, Way};
 use cluster::Clock;
 use std::time::Duration;
-use tracing::info;
+use tracing::{info, warn};
 
 /// How often the clock is looked at for the next renewal; costs no request.
 const LOOK: Duration = Duration::from_secs(3600);
+/// How often a definition that is not installed is looked for.
+const LOOK_FOR_DEFINITIONS: Duration = Duration::from_secs(60);
 
 /// What is needed to keep a certificate fresh.
 pub(crate) struct Upkeep {
@@ -19,8 +21,8 @@ pub(crate) struct Upkeep {
     /// Where the authority's Secret is.
     pub(crate) namespace: String,
     pub(crate) way: Way,
-    /// Path of the webhook, with its leading slash.
-    pub(crate) path: &'static str,
+    /// The one namespace that is served; `None` for all.
+    pub(crate) only: Option<String>,
     pub(crate) clock: Clock,
 }
 
@@ -36,39 +38,71 @@ impl Upkeep {
         let mut handle = Some(handle);
         loop {
             let (authority, serving) = self.renew(&names, handle.as_ref()).await?;
+            let registration =
+                Registration::new(&self.way, &authority.bundle_pem, self.only.as_deref());
+            let mut missing = self.tell(&registration, handle.as_ref()).await;
             shown.show(&serving);
             let until = serving.validity.until;
             info!("webhook: serving a certificate for {}, good until {until}", names.join(", "));
+            if !missing.is_empty() {
+                // Whoever has no use for them need not install them.
+                warn!("not installed, and looked for: {}", missing.join(", "));
+            }
             if let Some(handle) = handle.take() {
                 handle.release();
             }
             let due = serving.validity.renew_at().min(authority.validity.renew_at());
             while self.clock.now() < due {
-                tokio::time::sleep(LOOK).await;
+                if missing.is_empty() {
+                    tokio::time::sleep(LOOK).await;
+                    continue;
+                }
+                tokio::time::sleep(LOOK_FOR_DEFINITIONS).await;
+                missing = self.define(&registration, None).await;
             }
         }
     }
 
-    /// The API server is told of the authority before its certificate is shown.
+    /// A certificate, and the authority that vouches for it.
     async fn renew(
         &self,
         names: &[String],
         handle: Option<&Handle>,
     ) -> Result<(Authority, Serving), Error> {
-        let client = &self.connection.client;
-        let shelf = Shelf::new(client.clone(), &self.namespace);
+        let shelf = Shelf::new(self.connection.client.clone(), &self.namespace);
         let authority = until_it_works(handle, "authority of the webhook", || async {
             shelf.authority(self.clock.now()).await
         })
         .await;
         let serving = authority.issue(names, self.clock.now())?;
-        let configuration =
-            registration::configuration(&self.way, self.path, &authority.bundle_pem);
-        until_it_works(handle, "ValidatingWebhookConfiguration sluice", || async {
-            registration::apply(client.clone(), &configuration).await
+        Ok((authority, serving))
+    }
+
+    /// The API server is told of the authority before its certificate is shown. Answers with the
+    /// definitions that are not installed.
+    async fn tell(
+        &self,
+        registration: &Registration,
+        handle: Option<&Handle>,
+    ) -> Vec<&'static str> {
+        let client = &self.connection.client;
+        until_it_works(handle, "webhook configurations sluice", || async {
+            registration.apply(client).await
         })
         .await;
-        Ok((authority, serving))
+        self.define(registration, handle).await
+    }
+
+    async fn define(
+        &self,
+        registration: &Registration,
+        handle: Option<&Handle>,
+    ) -> Vec<&'static str> {
+        let client = &self.connection.client;
+        until_it_works(handle, "conversion of custom resources", || async {
+            registration.convert(client).await
+        })
+        .await
     }
 }
 
@@ -125,7 +159,7 @@ mod tests {
             connection: connection(writes.clone()),
             namespace: "sluice".to_owned(),
             way: Way::Url("https://192.0.2.7:9443".to_owned()),
-            path: "/admission",
+            only: None,
             clock: Clock::starting_at(begun),
         };
         let readiness = Readiness::default();
@@ -136,8 +170,15 @@ mod tests {
         assert!(kept.is_err(), "{kept:?}");
         assert!(readiness.waiting().is_empty());
         let said: Vec<String> = writes.lock().unwrap().iter().map(|w| w.0.clone()).collect();
-        let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/sluice";
-        let first = ["POST /api/v1/namespaces/sluice/secrets".to_owned(), format!("PATCH {path}")];
+        let hooks = "/apis/admissionregistration.k8s.io/v1";
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let first = [
+            "POST /api/v1/namespaces/sluice/secrets".to_owned(),
+            format!("PATCH {hooks}/validatingwebhookconfigurations/sluice"),
+            format!("PATCH {hooks}/mutatingwebhookconfigurations/sluice"),
+            format!("PATCH {definitions}/rollouts.rollouts.kruise.io"),
+            format!("PATCH {definitions}/batchreleases.rollouts.kruise.io"),
+        ];
         assert_eq!(said, first);
 
         writes.lock().unwrap().retain(|(said, _)| said.contains("secrets"));
@@ -145,7 +186,7 @@ mod tests {
             tokio::time::timeout(days(21), upkeep.keep(&shown, readiness.wait_for("admission")));
         assert!(kept.await.is_err());
         let patches = |w: &&(String, Value)| w.0.starts_with("PATCH");
-        assert_eq!(writes.lock().unwrap().iter().filter(patches).count(), 2);
+        assert_eq!(writes.lock().unwrap().iter().filter(patches).count(), 8);
         assert!(upkeep.clock.now() >= begun + SignedDuration::from_hours(24 * 40));
     }
 }

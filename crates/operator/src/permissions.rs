@@ -53,30 +53,37 @@ pub const SERVED: &[Rule] = &[
     Rule {
         group: "rollouts.kruise.io",
         resource: "batchreleases",
-        verbs: &["list", "watch"],
+        verbs: &["list", "watch", "patch"],
         name: None,
-        why: "how far a workload is to be",
+        why: "how far a workload is to be; its finalizer is ours",
+    },
+    Rule {
+        group: "rollouts.kruise.io",
+        resource: "batchreleases/status",
+        verbs: &["update"],
+        name: None,
+        why: "where a release stands",
     },
     Rule {
         group: "apps",
         resource: "deployments",
-        verbs: &["list", "watch"],
+        verbs: &["list", "watch", "patch"],
         name: None,
-        why: "what is released in batches",
+        why: "released in batches: held meanwhile, and given back",
     },
     Rule {
         group: "apps",
         resource: "replicasets",
-        verbs: &["list", "watch"],
+        verbs: &["list", "watch", "create", "patch"],
         name: None,
-        why: "how far a Deployment is",
+        why: "how far a Deployment is; sized batch by batch",
     },
     Rule {
         group: "apps",
         resource: "daemonsets",
-        verbs: &["list", "watch"],
+        verbs: &["list", "watch", "patch"],
         name: None,
-        why: "what is released in batches",
+        why: "released in batches: held meanwhile, and given back",
     },
     Rule {
         group: "apps",
@@ -96,9 +103,9 @@ pub const SERVED: &[Rule] = &[
     Rule {
         group: "",
         resource: "pods",
-        verbs: &["list", "watch", "delete"],
+        verbs: &["list", "watch", "patch", "delete"],
         name: None,
-        why: "what runs, and is ready; deleted under `unhealthyPods: Replace` alone, if unready \
+        why: "what runs, and is ready; labelled with its batch; deleted under `unhealthyPods: Replace` alone, if unready \
               and refused by the budget",
     },
     Rule {
@@ -161,13 +168,36 @@ pub const AUTHORITY: &[Rule] = &[
 ];
 
 /// At the scope of the cluster: the webhook is told to the API server.
-pub const REGISTRATION: &[Rule] = &[Rule {
-    group: "admissionregistration.k8s.io",
-    resource: "validatingwebhookconfigurations",
-    verbs: &["create", "patch"],
-    name: Some(registration::NAME),
-    why: "says where the webhook is and which authority it is trusted by",
-}];
+pub const REGISTRATION: &[Rule] = &[
+    Rule {
+        group: "admissionregistration.k8s.io",
+        resource: "validatingwebhookconfigurations",
+        verbs: &["create", "patch"],
+        name: Some(registration::NAME),
+        why: "says where the webhook is and which authority it is trusted by",
+    },
+    Rule {
+        group: "admissionregistration.k8s.io",
+        resource: "mutatingwebhookconfigurations",
+        verbs: &["create", "patch"],
+        name: Some(registration::NAME),
+        why: "the same, for the workloads that are released in batches",
+    },
+    Rule {
+        group: "apiextensions.k8s.io",
+        resource: "customresourcedefinitions",
+        verbs: &["patch"],
+        name: Some(registration::CONVERTED[0]),
+        why: "says where its versions are converted and which authority that is trusted by",
+    },
+    Rule {
+        group: "apiextensions.k8s.io",
+        resource: "customresourcedefinitions",
+        verbs: &["patch"],
+        name: Some(registration::CONVERTED[1]),
+        why: "the same",
+    },
+];
 
 impl Rule {
     /// An item of `rules` of a Role or ClusterRole.

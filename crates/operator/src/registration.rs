@@ -1,15 +1,22 @@
-//! Telling the API server of the webhook: the ValidatingWebhookConfiguration that we apply.
+//! Telling the API server of the webhook: two configurations that we apply, and where the custom resources
+//! with two versions are converted.
 
 use crate::Error;
+use api::batches::CONVERT_PATH;
+use controller::admission::hooks;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::{
-    RuleWithOperations, ServiceReference, ValidatingWebhook, ValidatingWebhookConfiguration,
-    WebhookClientConfig,
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams};
+use serde_json::{Value, json};
 
-/// The configuration's name; cluster-scoped.
-pub(crate) const NAME: &str = "sluice";
+/// The name of both configurations; cluster-scoped.
+pub(crate) const NAME: &str = hooks::NAME;
+/// The CustomResourceDefinitions whose objects are converted.
+pub(crate) const CONVERTED: [&str; 2] =
+    ["rollouts.rollouts.kruise.io", "batchreleases.rollouts.kruise.io"];
 /// The field manager of everything that Sluice applies.
 const MANAGER: &str = "sluice";
 
@@ -37,24 +44,18 @@ impl Way {
         })
     }
 
-    fn client_config(&self, path: &str, bundle_pem: &str) -> WebhookClientConfig {
-        let ca_bundle = Some(ByteString(bundle_pem.as_bytes().to_vec()));
+    /// As a webhook has it, and as the conversion of a custom resource has it.
+    fn client_config(&self, path: &str, bundle_pem: &str) -> Value {
+        let ca_bundle = ByteString(bundle_pem.as_bytes().to_vec());
         match self {
-            Self::Url(url) => WebhookClientConfig {
-                ca_bundle,
-                url: Some(format!("{}{path}", url.trim_end_matches('/'))),
-                service: None,
-            },
-            Self::Service { namespace, name } => WebhookClientConfig {
-                ca_bundle,
-                url: None,
-                service: Some(ServiceReference {
-                    namespace: namespace.clone(),
-                    name: name.clone(),
-                    path: Some(path.to_owned()),
-                    port: Some(443),
-                }),
-            },
+            Self::Url(url) => {
+                let url = format!("{}{path}", url.trim_end_matches('/'));
+                json!({"caBundle": ca_bundle, "url": url})
+            }
+            Self::Service { namespace, name } => json!({
+                "caBundle": ca_bundle,
+                "service": {"namespace": namespace, "name": name, "path": path, "port": 443},
+            }),
         }
     }
 }
@@ -80,48 +81,66 @@ pub(crate) fn host_of(url: &str) -> Result<String, Error> {
     Ok(host.trim_start_matches('[').trim_end_matches(']').to_owned())
 }
 
-/// What we tell the API server.
-pub(crate) fn configuration(
-    way: &Way,
-    path: &str,
-    bundle_pem: &str,
-) -> ValidatingWebhookConfiguration {
-    let mut configuration = ValidatingWebhookConfiguration::default();
-    configuration.metadata.name = Some(NAME.to_owned());
-    let words = |list: &[&str]| Some(list.iter().map(|word| (*word).to_owned()).collect());
-    configuration.webhooks = Some(vec![ValidatingWebhook {
-        name: "statefulsetrollouts.bedrock.operator.slack.com".to_owned(),
-        admission_review_versions: vec!["v1".to_owned()],
-        client_config: way.client_config(path, bundle_pem),
-        rules: Some(vec![RuleWithOperations {
-            api_groups: words(&["bedrock.operator.slack.com"]),
-            api_versions: words(&["v1"]),
-            operations: words(&["CREATE", "UPDATE"]),
-            resources: words(&["statefulsetrollouts"]),
-            scope: Some("Namespaced".to_owned()),
-        }]),
-        // The loop refuses the same things with a reason in the status. An operator that is down
-        // must not keep anybody from pausing a rollout.
-        failure_policy: Some("Ignore".to_owned()),
-        match_policy: Some("Equivalent".to_owned()),
-        side_effects: "None".to_owned(),
-        timeout_seconds: Some(5),
-        ..ValidatingWebhook::default()
-    }]);
-    configuration
+/// All that the API server is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Registration {
+    validating: Value,
+    mutating: Value,
+    /// A merge patch for each of [`CONVERTED`].
+    conversion: Value,
 }
 
-/// Applies the configuration, over whatever stands there.
-///
-/// # Errors
-/// What the API server says.
-pub(crate) async fn apply(
-    client: kube::Client,
-    configuration: &ValidatingWebhookConfiguration,
-) -> Result<(), kube::Error> {
-    let all: Api<ValidatingWebhookConfiguration> = Api::all(client);
-    let parameters = PatchParams::apply(MANAGER).force();
-    all.patch(NAME, &parameters, &Patch::Apply(configuration)).await.map(drop)
+impl Registration {
+    /// Of a webhook that is reached this way and whose certificates this bundle vouches for; with a
+    /// namespace, it is asked about that alone.
+    pub(crate) fn new(way: &Way, bundle_pem: &str, namespace: Option<&str>) -> Self {
+        let client_config = |path: &str| way.client_config(path, bundle_pem);
+        let mut conversion = client_config(CONVERT_PATH);
+        // The one or the other; what the manifest says of it is replaced.
+        let other = if conversion["url"].is_string() { "service" } else { "url" };
+        conversion[other] = Value::Null;
+        Self {
+            validating: hooks::validating(&client_config, namespace),
+            mutating: hooks::mutating(&client_config, namespace),
+            conversion: json!({"spec": {"conversion": {
+                "strategy": "Webhook",
+                "webhook": {"clientConfig": conversion, "conversionReviewVersions": ["v1"]},
+            }}}),
+        }
+    }
+
+    /// Applies both configurations, over whatever stands there.
+    ///
+    /// # Errors
+    /// What the API server says.
+    pub(crate) async fn apply(&self, client: &kube::Client) -> Result<(), kube::Error> {
+        let parameters = PatchParams::apply(MANAGER).force();
+        let all: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
+        all.patch(NAME, &parameters, &Patch::Apply(&self.validating)).await?;
+        let all: Api<MutatingWebhookConfiguration> = Api::all(client.clone());
+        all.patch(NAME, &parameters, &Patch::Apply(&self.mutating)).await.map(drop)
+    }
+
+    /// Says where objects are converted; answers with the definitions that are not installed.
+    ///
+    /// # Errors
+    /// What the API server says.
+    pub(crate) async fn convert(
+        &self,
+        client: &kube::Client,
+    ) -> Result<Vec<&'static str>, kube::Error> {
+        let all: Api<CustomResourceDefinition> = Api::all(client.clone());
+        let mut missing = Vec::new();
+        for name in CONVERTED {
+            let patch = Patch::Merge(&self.conversion);
+            match all.patch(name, &PatchParams::default(), &patch).await {
+                Ok(_) => {}
+                Err(kube::Error::Api(status)) if status.is_not_found() => missing.push(name),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(missing)
+    }
 }
 
 #[cfg(test)]
@@ -150,22 +169,22 @@ mod tests {
         check("not a url", Err("is no URL"));
     }
 
+    fn told(way: &Way) -> Registration {
+        Registration::new(way, "PEM", None)
+    }
+
     #[test]
     fn inside_of_the_cluster_the_way_is_a_service() {
         let way = Way::Service { namespace: "sluice".into(), name: "sluice-webhook".into() };
         assert_eq!(way.names().unwrap()[0], "sluice-webhook.sluice.svc");
-        let written = serde_json::to_value(configuration(&way, "/admission", "PEM")).unwrap();
+        let service = |path: &str| json!({"namespace": "sluice", "name": "sluice-webhook", "path": path, "port": 443});
         assert_eq!(
-            written["webhooks"][0]["clientConfig"],
-            json!({
-                "caBundle": "UEVN",
-                "service": {
-                    "namespace": "sluice",
-                    "name": "sluice-webhook",
-                    "path": "/admission",
-                    "port": 443,
-                },
-            })
+            told(&way).validating["webhooks"][0]["clientConfig"],
+            json!({"caBundle": "UEVN", "service": service("/admit/statefulsetrollouts")})
+        );
+        assert_eq!(
+            told(&way).conversion["spec"]["conversion"]["webhook"]["clientConfig"],
+            json!({"caBundle": "UEVN", "service": service("/convert"), "url": null})
         );
     }
 
@@ -173,17 +192,27 @@ mod tests {
     fn outside_of_the_cluster_the_way_is_a_url() {
         let way = Way::Url("https://192.0.2.7:9443/".into());
         assert_eq!(way.names().unwrap(), ["192.0.2.7"]);
-        let written = serde_json::to_value(configuration(&way, "/admission", "PEM")).unwrap();
+        for hook in told(&way).mutating["webhooks"].as_array().unwrap() {
+            let url = "https://192.0.2.7:9443/admit/workloads";
+            assert_eq!(hook["clientConfig"], json!({"caBundle": "UEVN", "url": url}));
+        }
         assert_eq!(
-            written["webhooks"][0]["clientConfig"],
-            json!({"caBundle": "UEVN", "url": "https://192.0.2.7:9443/admission"})
+            told(&way).conversion["spec"]["conversion"]["webhook"]["clientConfig"],
+            json!({
+                "caBundle": "UEVN",
+                "service": null,
+                "url": "https://192.0.2.7:9443/convert",
+            })
         );
     }
 
     #[test]
-    fn an_operator_that_is_down_keeps_nobody_from_pausing() {
-        let way = Way::Url("https://192.0.2.7".into());
-        let written = serde_json::to_value(configuration(&way, "/a", "PEM")).unwrap();
-        assert_eq!(written["webhooks"][0]["failurePolicy"], "Ignore");
+    fn what_is_converted_is_what_the_definitions_say() {
+        let converted: Vec<String> = api::crds()
+            .into_iter()
+            .filter(|crd| crd.spec.conversion.is_some())
+            .filter_map(|crd| crd.metadata.name)
+            .collect();
+        assert_eq!(converted, CONVERTED);
     }
 }

@@ -10,7 +10,7 @@ use crate::registration::Way;
 use crate::servers::{Servers, listen};
 use crate::{Error, https, identity, probes, stopping};
 use cluster::Clock;
-use controller::admission::{self, Admission};
+use controller::admission::Admission;
 use controller::{Attention, Context, Metrics, Settings};
 use futures::FutureExt;
 use prometheus_client::registry::Registry;
@@ -159,6 +159,7 @@ impl Parts {
             caches: self.attention.caches.clone(),
             clock: self.clock.clone(),
             settings: settings(flags).engine,
+            rules: api::batches::Rules::default(),
             metrics: self.metrics.clone(),
         }
     }
@@ -176,7 +177,7 @@ impl Parts {
             connection: self.connection.clone(),
             namespace: self.namespace.clone(),
             way,
-            path: admission::PATH,
+            only: flags.namespace.clone(),
             clock: self.clock.clone(),
         }
     }

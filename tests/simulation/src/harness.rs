@@ -95,6 +95,7 @@ impl Harness {
             caches: Arc::clone(&attention.caches),
             clock: self.clock.clone(),
             settings: settings.engine,
+            rules: api::batches::Rules::default(),
             metrics: metrics.clone(),
         };
         let context = Context {
@@ -130,8 +131,14 @@ impl Harness {
     /// Lets an operator's admission service judge what clients write, in process.
     pub async fn admit_by(&self, admission: Admission) {
         self.cluster.register_webhook_service(Arc::new(move |call| {
-            let answer = admission.review(&call.review);
-            async move { Ok(answer) }.boxed()
+            let path = call
+                .url
+                .as_deref()
+                .and_then(|url| url.split_once("invalid"))
+                .map_or("", |url| url.1);
+            let answer =
+                admission.answer(path, &call.review).ok_or("nothing is served there".to_owned());
+            async move { answer }.boxed()
         }));
         let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
         send(&self.client(), "POST", path, &webhook()).await.expect("the webhook is taken");

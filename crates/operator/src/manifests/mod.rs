@@ -35,7 +35,8 @@ impl Install {
     pub fn manifests(&self) -> Vec<Value> {
         let mut all = Vec::new();
         if self.crds {
-            all.extend(api::crds().iter().map(|crd| json!(crd)));
+            let service = (self.namespace.as_str(), network::WEBHOOK);
+            all.extend(api::crds_converted_by(service).iter().map(|crd| json!(crd)));
         }
         // Whoever has no right outside of namespaces can't make one.
         if self.is_cluster_wide() {

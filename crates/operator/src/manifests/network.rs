@@ -4,7 +4,7 @@ use super::{Install, selector};
 use serde_json::{Value, json};
 
 /// The default of `--webhook-service`.
-const WEBHOOK: &str = "sluice-webhook";
+pub(super) const WEBHOOK: &str = "sluice-webhook";
 const METRICS: &str = "sluice-metrics";
 
 pub(super) fn manifests(install: &Install) -> Vec<Value> {

@@ -112,6 +112,19 @@ fn the_crds_come_first() {
     assert_eq!(all.iter().filter(|title| title.contains("Definition")).count(), api::crds().len());
 }
 
+#[test]
+fn versions_are_converted_where_the_operator_lives() {
+    let install = Install { crds: true, ..install(None) };
+    let all = install.manifests();
+    let services = all.iter().map(|one| &one["spec"]["conversion"]["webhook"]["clientConfig"]);
+    let services: Vec<&Value> = services.filter(|config| !config.is_null()).collect();
+    assert!(!services.is_empty());
+    for config in services {
+        assert_eq!(config["service"]["namespace"], "ops");
+        found(&install, "Service", config["service"]["name"].as_str().unwrap());
+    }
+}
+
 /// A field that the API doesn't know is lost on the way through its type.
 fn same<T: DeserializeOwned + Serialize>(one: &Value) -> bool {
     serde_json::from_value::<T>(one.clone()).is_ok_and(|typed| json!(typed) == *one)

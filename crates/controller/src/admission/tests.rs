@@ -1,0 +1,159 @@
+use http_body_util::Full;
+use serde_json::json;
+use tower::ServiceExt;
+
+use super::fixture::admission;
+use super::*;
+
+async fn post(path: &str, body: &str) -> (StatusCode, Value) {
+    let request = Request::post(path).body(Full::new(Bytes::from(body.to_owned()))).unwrap();
+    let response = admission().oneshot(request).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, serde_json::from_slice(&body).unwrap_or_default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_no_review_is_answered_and_not_judged() {
+    for (path, body, code) in [
+        ("/", "{}", 404),
+        (STATEFULSET_ROLLOUTS, "no JSON", 400),
+        (ROLLOUTS, "{}", 400),
+        (WORKLOADS, "[]", 400),
+        (CONVERT_PATH, "{\"request\": {}}", 400),
+    ] {
+        assert_eq!(post(path, body).await.0, code, "{path} {body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_is_converted() {
+    let rollout = json!({
+        "apiVersion": "rollouts.kruise.io/v1alpha1",
+        "kind": "Rollout",
+        "metadata": {"name": "web", "annotations": {"rollouts.kruise.io/rolling-style": "partition"}},
+        "spec": {
+            "objectRef": {"workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+            "strategy": {"canary": {"steps": [{"replicas": "20%"}]}},
+        },
+    });
+    let request = json!({
+        "uid": "1",
+        "desiredAPIVersion": "rollouts.kruise.io/v1beta1",
+        "objects": [rollout],
+    });
+    let (status, answer) = post(CONVERT_PATH, &json!({"request": request}).to_string()).await;
+    assert_eq!(
+        (status, &answer["response"]["result"]["status"]),
+        (StatusCode::OK, &json!("Success"))
+    );
+    let made = &answer["response"]["convertedObjects"][0];
+    assert_eq!(made["spec"]["workloadRef"]["name"], "web");
+}
+
+fn answer(path: &str, request: &Value) -> Value {
+    let mut request = request.clone();
+    request["uid"] = json!("1");
+    admission().answer(path, &json!({"request": request})).unwrap()["response"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_is_refused_with_the_originals_words_and_let_in_without_caches() {
+    let rollout = |steps: Value| {
+        json!({
+            "apiVersion": "rollouts.kruise.io/v1beta1",
+            "kind": "Rollout",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {
+                "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "strategy": {"canary": {"steps": steps}},
+            },
+        })
+    };
+    let refused = answer(ROLLOUTS, &json!({"operation": "CREATE", "object": rollout(json!([]))}));
+    assert_eq!((&refused["allowed"], &refused["status"]["code"]), (&json!(false), &json!(422)));
+    let message = refused["status"]["message"].as_str().unwrap();
+    assert!(message.starts_with("Rollout web is invalid: "), "{message}");
+    assert!(message.contains("The number of Canary.Steps cannot be empty"), "{message}");
+
+    let good = rollout(json!([{"replicas": 1}]));
+    let allowed = answer(ROLLOUTS, &json!({"operation": "CREATE", "object": good}));
+    assert_eq!(allowed["allowed"], true);
+    assert!(allowed["warnings"].to_string().contains("only the Rollout itself was checked"));
+
+    let mut deleting = rollout(json!([]));
+    deleting["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let allowed = answer(ROLLOUTS, &json!({"operation": "UPDATE", "object": deleting}));
+    assert_eq!(allowed["allowed"], true, "a finalizer can always go");
+}
+
+/// A Deployment in release.
+fn deployment(image: &str) -> Value {
+    json!({
+        "metadata": {"name": "web", "namespace": "shop", "annotations": {
+            "rollouts.kruise.io/in-progressing": "{}",
+            "batchrelease.rollouts.kruise.io/control-info": "{}",
+            "rollouts.kruise.io/deployment-strategy": "{}",
+        }},
+        "spec": {
+            "replicas": 3, "paused": true, "strategy": {"type": "Recreate"},
+            "template": {"spec": {"containers": [{"image": image}]}},
+        },
+    })
+}
+
+fn update(old: &Value, new: &Value) -> Value {
+    json!({
+        "operation": "UPDATE",
+        "kind": {"group": "apps", "version": "v1", "kind": "Deployment"},
+        "namespace": "shop", "name": "web",
+        "object": new, "oldObject": old,
+    })
+}
+
+/// What the API server makes of the answer.
+fn patched(request: &Value) -> Value {
+    let response = answer(WORKLOADS, request);
+    assert_eq!(response["allowed"], true, "{response}");
+    let mut object = request["object"].clone();
+    if response["patch"].is_string() {
+        assert_eq!(response["patchType"], "JSONPatch");
+        let patch: k8s_openapi::ByteString =
+            serde_json::from_value(response["patch"].clone()).unwrap();
+        let patch: json_patch::Patch = serde_json::from_slice(&patch.0).unwrap();
+        json_patch::patch(&mut object, &patch).unwrap();
+    }
+    object
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_caches_a_workload_in_release_stays_held_by_what_stands_on_it() {
+    let old = deployment("app:v1");
+    let mut new = old.clone();
+    new["spec"]["paused"] = json!(false);
+    assert_eq!(patched(&update(&old, &new)), old);
+    let mut given_back = new.clone();
+    let annotations = given_back["metadata"]["annotations"].as_object_mut().unwrap();
+    annotations.remove("batchrelease.rollouts.kruise.io/control-info");
+    assert_eq!(patched(&update(&old, &given_back)), given_back);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_caches_a_first_change_has_to_wait_and_everything_else_has_not() {
+    let bare = |image: &str, replicas: u32| {
+        let mut deployment = deployment(image);
+        deployment["metadata"]["annotations"] = json!({});
+        deployment["spec"]["replicas"] = json!(replicas);
+        deployment
+    };
+    let refused = answer(WORKLOADS, &update(&bare("app:v1", 3), &bare("app:v2", 3)));
+    assert_eq!((&refused["allowed"], &refused["status"]["code"]), (&json!(false), &json!(503)));
+    assert!(refused["status"]["message"].to_string().contains("try again"), "{refused}");
+    let scaled = update(&bare("app:v1", 3), &bare("app:v1", 5));
+    assert_eq!(patched(&scaled), scaled["object"]);
+    for (field, value) in [("subResource", json!("scale")), ("operation", json!("CREATE"))] {
+        let mut other = update(&bare("app:v1", 3), &bare("app:v2", 3));
+        other[field] = value;
+        assert_eq!(patched(&other), other["object"], "{field}");
+    }
+}

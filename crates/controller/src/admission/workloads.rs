@@ -1,0 +1,86 @@
+//! Deployments, StatefulSets and DaemonSets: the change of one that a Rollout names is held before it is
+//! written, and stays held.
+
+use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, ROLLOUT_ID};
+use cluster::workload::{
+    Hold, KeepHeld, annotation, hold, keep_held, surroundings, template_differs,
+};
+use cluster::{Key, Kind, Workload};
+use engine::admit::workload::{Marks, Strategy, Update, Verdict, judge as decide};
+use serde_json::Value;
+
+use super::Admission;
+use super::answer::{Judgement, is_subresource};
+
+/// Judges the update of one.
+pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let kind = Kind::of(&text(&request["kind"]["group"]), &text(&request["kind"]["kind"]));
+    let (old, new) = (&request["oldObject"], &request["object"]);
+    let update = request["operation"] == "UPDATE" && old.is_object() && new.is_object();
+    let Some(kind) = kind.filter(|_| update && !is_subresource(request)) else {
+        return Judgement::default();
+    };
+    let key = Key::new(text(&request["namespace"]), text(&request["name"]));
+    let workload = Workload::new(kind, key);
+    let around = surroundings(&admission.caches, &workload, old, new);
+    let asked = asked(&workload, old, new, around.running);
+    match decide(&asked, &around.around) {
+        Verdict::Pass => Judgement::default(),
+        Verdict::Hold { rollout } => {
+            let stable_revision = around.stable_revision.as_deref();
+            let by = Hold { stable_revision, ..Hold::before(&rollout) };
+            changed(hold(kind, new, &by), "held")
+        }
+        Verdict::KeepHeld { restart, mark, control } => {
+            let keep = KeepHeld { restart, mark, control };
+            changed(keep_held(kind, old, new, keep), "kept-held")
+        }
+        Verdict::Deny { later: true, message } => Judgement::unavailable(message),
+        Verdict::Deny { later: false, message } => Judgement::invalid(message),
+    }
+}
+
+fn changed(change: Value, word: &'static str) -> Judgement {
+    let nothing = change.as_object().is_none_or(serde_json::Map::is_empty);
+    let word = (!nothing).then_some(word);
+    Judgement { change: Some(change), word, ..Judgement::default() }
+}
+
+fn asked(workload: &Workload, old: &Value, new: &Value, running: Option<bool>) -> Update {
+    let id = |object| annotation(object, ROLLOUT_ID).unwrap_or_default();
+    Update {
+        name: workload.to_string(),
+        replicas: replicas(workload.kind, old, new),
+        deleting: new["metadata"]["deletionTimestamp"].is_string(),
+        template: template_differs(old, new),
+        id: !id(new).is_empty() && id(new) != id(old),
+        before: marks(old),
+        after: marks(new),
+        strategy: strategy(workload.kind, new),
+        running,
+    }
+}
+
+/// Pods that are asked for; of a DaemonSet those that its status speaks of, as nobody asks for a number.
+fn replicas(kind: Kind, old: &Value, new: &Value) -> u32 {
+    let number = match kind {
+        Kind::Deployment | Kind::StatefulSet => new["spec"]["replicas"].as_u64().unwrap_or(1),
+        Kind::DaemonSet => old["status"]["desiredNumberScheduled"].as_u64().unwrap_or(0),
+    };
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn marks(object: &Value) -> Marks {
+    let has = |name| annotation(object, name).is_some();
+    Marks { in_progressing: has(IN_PROGRESSING), control: has(CONTROL_INFO) }
+}
+
+fn strategy(kind: Kind, object: &Value) -> Strategy {
+    let field = if kind == Kind::Deployment { "strategy" } else { "updateStrategy" };
+    match object["spec"][field]["type"].as_str() {
+        Some("Recreate") => Strategy::Recreate,
+        Some("OnDelete") => Strategy::OnDelete,
+        _ => Strategy::Rolling,
+    }
+}
