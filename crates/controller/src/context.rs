@@ -7,6 +7,7 @@ use cluster::{Caches, Clock, Hands, Leadership, Subject, Why};
 use kube::Client;
 use tokio::sync::{Notify, watch};
 
+use crate::gates::Gates;
 use crate::metrics::Metrics;
 use crate::outbox::Outbox;
 
@@ -15,6 +16,10 @@ use crate::outbox::Outbox;
 pub struct Settings {
     /// What decisions are made by.
     pub engine: engine::world::Settings,
+    /// The same, of Rollouts.
+    pub rollout: engine::front::rollout::Settings,
+    /// What is switched on and off.
+    pub gates: Gates,
     /// The namespace to serve; `None` for all.
     pub namespace: Option<String>,
     /// How many rollouts are looked at at once.
@@ -29,6 +34,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             engine: engine::world::Settings::default(),
+            rollout: engine::front::rollout::Settings::default(),
+            gates: Gates::default(),
             namespace: None,
             concurrency: 16,
             seed: 0,

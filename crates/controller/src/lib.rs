@@ -8,6 +8,7 @@
 pub mod queue;
 pub mod memory;
 pub mod metrics;
+mod gates;
 mod context;
 mod outbox;
 mod pass;
@@ -15,5 +16,6 @@ mod run;
 pub mod admission;
 
 pub use context::{Attention, Context, Settings};
+pub use gates::Gates;
 pub use metrics::Metrics;
 pub use run::{Lost, run};

@@ -34,6 +34,9 @@ const WEBHOOK: &str = "--webhook-bind-address";
 pub async fn run(flags: Flags, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let flags = flags.settled()?;
     let limit = flags.shutdown_timeout;
+    for remark in flags.remarks() {
+        tracing::warn!("{remark}");
+    }
     let stop = CancellationToken::new();
     stopping::until_told(process(&flags, &stop), shutdown, stop.clone(), limit).await
 }
@@ -159,7 +162,8 @@ impl Parts {
             caches: self.attention.caches.clone(),
             clock: self.clock.clone(),
             settings: settings(flags).engine,
-            rules: api::batches::Rules::default(),
+            rules: flags.rules(),
+            gates: flags.gates(),
             metrics: self.metrics.clone(),
         }
     }
@@ -185,7 +189,8 @@ impl Parts {
 
 /// What the flags say to the loop.
 fn settings(flags: &Flags) -> Settings {
-    let mut settings = Settings { namespace: flags.namespace.clone(), ..Settings::default() };
+    let (namespace, gates) = (flags.namespace.clone(), flags.gates());
+    let mut settings = Settings { namespace, gates, ..Settings::default() };
     let interval = flags.reconcile_interval.try_into();
     settings.engine.interval = interval.unwrap_or(jiff::SignedDuration::MAX);
     settings

@@ -96,6 +96,7 @@ impl Harness {
             clock: self.clock.clone(),
             settings: settings.engine,
             rules: api::batches::Rules::default(),
+            gates: settings.gates,
             metrics: metrics.clone(),
         };
         let context = Context {

@@ -11,6 +11,7 @@ pub(super) fn admission() -> Admission {
         clock: Clock::starting_at(noon),
         settings: Settings::default(),
         rules: Rules::default(),
+        gates: Gates::default(),
         metrics: Metrics::default(),
     }
 }

@@ -29,6 +29,7 @@ use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
 use serde_json::Value;
 
+use crate::gates::Gates;
 use crate::metrics::Metrics;
 
 /// The path that reviews of `StatefulsetRollout`s are posted to.
@@ -54,6 +55,8 @@ pub struct Admission {
     pub settings: Settings,
     /// What may be set about the rules for Rollouts.
     pub rules: Rules,
+    /// What is switched on and off.
+    pub gates: Gates,
     /// What is counted.
     pub metrics: Metrics,
 }

@@ -25,6 +25,11 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
     let workload = Workload::new(kind, key);
     let around = surroundings(&admission.caches, &workload, old, new);
     let asked = asked(&workload, old, new, around.running);
+    let served = kind != Kind::Deployment || admission.gates.advanced_deployment;
+    if !served && !marks(old).in_progressing && !marks(old).control {
+        // Switched off, nobody would let it go again. One that is in release already is kept.
+        return Judgement::default();
+    }
     match decide(&asked, &around.around) {
         Verdict::Pass => Judgement::default(),
         Verdict::Hold { rollout } => {

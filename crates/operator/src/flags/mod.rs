@@ -1,7 +1,9 @@
 //! The flags of `sluice operator`; each has a twin in the environment, `SLUICE_` and its name.
 
 mod address;
+mod gates;
 pub mod go;
+mod original;
 
 pub use address::Address;
 use clap::{Args, ValueEnum};
@@ -114,6 +116,23 @@ pub struct Flags {
     )]
     pub webhook_service: String,
 
+    /// What is switched on and off, as in AdvancedDeployment=true,RolloutHistory=true
+    #[arg(
+        long,
+        env = "SLUICE_FEATURE_GATES",
+        value_name = "GATES",
+        value_delimiter = ',',
+        value_parser = gates::item,
+    )]
+    pub feature_gates: Vec<gates::Item>,
+
+    /// What may be set about the rules for Rollouts.
+    #[command(flatten)]
+    pub rules: original::Rules,
+
+    #[command(flatten)]
+    pub(crate) ignored: original::Ignored,
+
     /// How long a stop may take: the action under way ends, the Lease is given back
     #[arg(
         long,
@@ -160,6 +179,27 @@ pub enum LogFormat {
 }
 
 impl Flags {
+    /// What is switched on and off.
+    pub fn gates(&self) -> controller::Gates {
+        gates::gates(&self.feature_gates).0
+    }
+
+    /// What may be set about the rules for Rollouts.
+    pub(crate) fn rules(&self) -> api::batches::Rules {
+        api::batches::Rules {
+            partition_percent_limit: self.rules.partition_percent_limit,
+            filter_workload_type: self.rules.filter_workload_type,
+        }
+    }
+
+    /// What is given and changes nothing, a sentence each.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let (_, mut remarks) = gates::gates(&self.feature_gates);
+        let ignored = self.ignored.given();
+        remarks.extend(ignored.iter().map(|flag| format!("{flag} has no effect")));
+        remarks
+    }
+
     /// Refuses what each flag alone can't see. A variable of the environment that is set but empty
     /// counts as not set.
     pub(crate) fn settled(mut self) -> Result<Self, crate::Error> {
@@ -204,6 +244,11 @@ mod tests {
         let command = Line::command();
         for flag in command.get_arguments().filter(|flag| flag.get_id() != "help") {
             let name = flag.get_long().unwrap();
+            if flag.is_hide_set() {
+                // Taken from the original's manifests, and without effect.
+                assert!(docs.contains(&format!("`--{name}`")), "docs/operator-flags.md: {name}");
+                continue;
+            }
             let twin = format!("SLUICE_{}", name.to_uppercase().replace('-', "_"));
             assert_eq!(flag.get_env().and_then(|env| env.to_str()), Some(twin.as_str()), "{name}");
             assert!(flag.get_help().is_some(), "{name}");
@@ -232,6 +277,30 @@ mod tests {
     }
 
     #[test]
+    fn the_arguments_of_the_original_are_taken() {
+        let flags = parsed(&[
+            "--health-probe-bind-address=:8081",
+            "--metrics-bind-address=127.0.0.1:8080",
+            "--leader-elect",
+            "--feature-gates=AdvancedDeployment=true,AppendPodSelector=true",
+            "--feature-gates=RolloutHistory=true",
+            "--v=5",
+            "--rollout-workers=3",
+            "--rate-limiter-qps=10",
+            "--grace-timeout=5m",
+            "--filter-workload-type=false",
+        ]);
+        assert!(flags.gates().advanced_deployment && flags.gates().rollout_history);
+        assert!(!flags.rules().filter_workload_type);
+        let remarks = flags.settled().unwrap().remarks().join("; ");
+        for word in ["AppendPodSelector", "--v ", "--rollout-workers", "--rate-limiter-qps"] {
+            assert!(remarks.contains(word), "{remarks}");
+        }
+        assert!(!remarks.contains("--leader-elect"), "{remarks}");
+        assert_eq!(parsed(&[]).remarks(), Vec::<String>::new());
+    }
+
+    #[test]
     fn a_wrong_value_is_refused_with_its_flag() {
         fn check(argument: &str, says: &[&str]) {
             let error = Line::try_parse_from(["operator", argument]).unwrap_err().to_string();
@@ -245,6 +314,7 @@ mod tests {
         check("--metrics-bind-address=8080", &["--metrics-bind-address", ":8080"]);
         check("--log-level=info,=loud=", &["--log-level"]);
         check("--log-format=xml", &["--log-format", "json"]);
+        check("--feature-gates=Fast=true", &["--feature-gates", "Fast", "AdvancedDeployment"]);
     }
 
     #[test]
