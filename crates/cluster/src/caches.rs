@@ -210,6 +210,20 @@ impl Caches {
         })
     }
 
+    /// The same for one of the resources of releases in batches, of which annotations ask for something too.
+    pub fn still_asks_as(&self, subject: &Subject, seen: &crate::seen::meta::Meta) -> bool {
+        let held = self.lock();
+        let meta = match subject.front {
+            Front::StatefulsetRollout => held.statefulset_rollouts.get(&subject.key).map(meta),
+            Front::Rollout => held.rollouts.get(&subject.key).map(meta),
+            Front::BatchRelease => held.releases.get(&subject.key).map(meta),
+        };
+        meta.is_some_and(|meta| {
+            (&meta.uid, meta.generation, &meta.annotations, meta.deletion_timestamp)
+                == (&seen.uid, seen.generation, &seen.annotations, seen.deletion_timestamp)
+        })
+    }
+
     /// Remembers a status that we wrote, until the watch shows it: a decision on an older one would
     /// take its step twice.
     pub(crate) fn wrote<T: Served>(

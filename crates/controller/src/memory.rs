@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use cluster::ActReport;
 use cluster::backoff::Backoff;
+use cluster::{ActReport, Unseen};
+use engine::front::batch_release::Action;
 use engine::world::Outcome;
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,13 +13,24 @@ use jiff::{SignedDuration, Timestamp};
 pub struct Memory {
     /// What came of our actions, as far as the caches do not show it yet.
     pub outcome: Outcome,
+    /// Writes that the caches do not show yet; those of the batches' fronts.
+    pub unseen: Unseen,
     /// When the status was last written.
     pub wrote_at: Option<Timestamp>,
     /// The pauses after failed writes.
     backoff: Backoff,
     /// How many writes to the StatefulSet failed in a row.
     failed_applies: u32,
+    /// The last action on a release that was carried out.
+    last_done: Option<Action>,
+    /// How often in a row it had to be done again.
+    repeats: u32,
+    /// No action on a release before.
+    not_before: Option<Timestamp>,
 }
+
+/// How long an action that is undone each time is left alone at most.
+const LONGEST: SignedDuration = SignedDuration::from_secs(30);
 
 /// A write to the StatefulSet that fails this often in a row is told: once or twice passes by itself.
 const WORTH_TELLING: u32 = 3;
@@ -28,10 +40,39 @@ impl Memory {
     pub fn new(seed: u64) -> Self {
         Self {
             outcome: Outcome::default(),
+            unseen: Unseen::default(),
             wrote_at: None,
             backoff: Backoff::new(seed),
             failed_applies: 0,
+            last_done: None,
+            repeats: 0,
+            not_before: None,
         }
+    }
+
+    /// Until when this action has to wait, because one has failed or has had to be done again.
+    pub fn held_back(&self, action: &Action, now: Timestamp) -> Option<Timestamp> {
+        let again = self.last_done.as_ref() == Some(action) || self.last_done.is_none();
+        self.not_before.filter(|at| *at > now && again)
+    }
+
+    /// Holds actions back until then.
+    pub fn hold_back(&mut self, until: Option<Timestamp>) {
+        self.last_done = None;
+        self.not_before = until;
+    }
+
+    /// An action was carried out. One that has to be done again and again is undone by somebody else each
+    /// time: nobody is helped by a race.
+    pub fn done(&mut self, action: &Action, now: Timestamp) {
+        self.succeeded();
+        self.repeats = match self.last_done.as_ref() == Some(action) {
+            true => self.repeats.saturating_add(1),
+            false => 0,
+        };
+        self.last_done = Some(action.clone());
+        let pause = SignedDuration::from_secs(2_i64.saturating_pow(self.repeats)).min(LONGEST);
+        self.not_before = now.checked_add(pause).ok();
     }
 
     /// Takes in what came of an action.
@@ -94,6 +135,29 @@ mod tests {
         assert_eq!(settled(Some(at(9)), None), at(11));
         assert_eq!(settled(Some(at(8)), Some(at(10))), at(12));
         assert_eq!(settled(Some(at(1)), Some(at(2))), at(10));
+    }
+
+    #[test]
+    fn an_action_that_has_to_be_done_again_and_again_waits_longer_each_time() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let mut memory = Memory::new(1);
+        for (now, until) in [(0, 1), (1, 3), (3, 7), (7, 15), (15, 31), (31, 61), (61, 91)] {
+            memory.done(&Action::AddFinalizer, at(now));
+            assert_eq!(memory.held_back(&Action::AddFinalizer, at(now)), Some(at(until)));
+            assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(now)), None, "another one");
+        }
+        memory.done(&Action::RemoveFinalizer, at(91));
+        assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(91)), Some(at(92)));
+    }
+
+    #[test]
+    fn after_a_failure_every_action_waits() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let mut memory = Memory::new(1);
+        memory.done(&Action::AddFinalizer, at(0));
+        memory.hold_back(Some(at(9)));
+        assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(8)), Some(at(9)));
+        assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(9)), None);
     }
 
     #[test]

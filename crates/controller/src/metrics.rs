@@ -1,5 +1,6 @@
 //! What is counted. Labels are words of ours, never names of objects: the number of series is fixed.
 
+use cluster::Front;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -27,6 +28,7 @@ pub struct Metrics {
     disruptions: Family<Word, Counter>,
     errors: Family<Word, Counter>,
     rollouts: Family<Word, Gauge>,
+    releases: Family<Word, Gauge>,
     blocked: Family<Word, Gauge>,
     leaked: Gauge,
     queued: Gauge,
@@ -48,6 +50,7 @@ impl Metrics {
         );
         r.register("errors", "Failed requests of the loop, by kind", self.errors.clone());
         r.register("rollouts", "Rollouts, by phase", self.rollouts.clone());
+        r.register("releases", "BatchReleases, by phase", self.releases.clone());
         r.register(
             "rollouts_blocked",
             "Rollouts that wait for somebody, by reason",
@@ -96,7 +99,11 @@ impl Metrics {
     pub(crate) fn stands(&self, before: Option<&Stand>, after: Option<&Stand>) {
         for (stand, by) in [(before, -1), (after, 1)] {
             let Some(stand) = stand else { continue };
-            self.rollouts.get_or_create(&Word::new(stand.phase)).inc_by(by);
+            let phases = match stand.front {
+                Front::StatefulsetRollout | Front::Rollout => &self.rollouts,
+                Front::BatchRelease => &self.releases,
+            };
+            phases.get_or_create(&Word::new(stand.phase)).inc_by(by);
             if let Some(reason) = &stand.blocked {
                 self.blocked.get_or_create(&Word::new(reason)).inc_by(by);
             }
@@ -108,6 +115,8 @@ impl Metrics {
 /// Where one rollout stands, as far as it is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stand {
+    /// Whose rules it is looked at by.
+    pub front: Front,
     /// `status.phase`.
     pub phase: &'static str,
     /// The word for what blocks it.
@@ -120,9 +129,43 @@ impl Stand {
     pub(crate) fn of(status: &engine::status::Status) -> Self {
         let blocked = status.reason_code.filter(|reason| reason.blocks());
         Self {
+            front: Front::StatefulsetRollout,
             phase: status.phase.map_or("RolloutPending", engine::status::Phase::name),
             blocked: blocked.map(engine::status::Reason::name),
             leaked: status.leaked_replicas,
+        }
+    }
+
+    pub(crate) fn of_rollout(status: &engine::front::rollout::Status) -> Self {
+        use engine::front::rollout::{ConditionKind, Phase};
+        let holds = |kind| status.condition(kind).filter(|condition| condition.holds);
+        let blocks = holds(ConditionKind::Blocked).or_else(|| holds(ConditionKind::Stuck));
+        Self {
+            front: Front::Rollout,
+            phase: status.phase.map_or("Initial", Phase::name),
+            blocked: blocks.map(|condition| condition.reason.name().to_owned()),
+            leaked: 0,
+        }
+    }
+
+    pub(crate) fn of_release(status: &engine::front::batch_release::Status) -> Self {
+        use engine::front::batch_release::{ConditionKind, Phase};
+        let holds = |kind| status.condition(kind).filter(|condition| condition.holds);
+        let wrong = holds(ConditionKind::Degraded).or_else(|| holds(ConditionKind::Stuck));
+        let waits = status.condition(ConditionKind::Progressing).filter(|goes_on| !goes_on.holds);
+        let over = status.phase == Some(Phase::Completed);
+        let blocked = wrong.or(waits).filter(|_| !over);
+        Self {
+            front: Front::BatchRelease,
+            phase: match status.phase {
+                None => "Initial",
+                Some(Phase::Preparing) => "Preparing",
+                Some(Phase::Progressing) => "Progressing",
+                Some(Phase::Finalizing) => "Finalizing",
+                Some(Phase::Completed) => "Completed",
+            },
+            blocked: blocked.map(|condition| condition.reason.clone()),
+            leaked: 0,
         }
     }
 }

@@ -7,8 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 
 use crate::clock::Clock;
+use crate::unseen::Unseen;
 
+pub mod batch_release;
+pub mod rollout;
 pub mod statefulset_rollout;
+mod work;
 
 /// How long a busy server is left alone when it does not say.
 pub(crate) const BUSY: SignedDuration = SignedDuration::from_secs(5);
@@ -56,6 +60,10 @@ pub struct ActReport {
     pub stopped: Option<GoOn>,
     /// The request of which nobody knows what came: no answer, a conflict, a failing server.
     pub failed: Option<String>,
+    /// What kind of failure that was, a word for metrics; `None` where it was a Pod that would not go.
+    pub error: Option<&'static str>,
+    /// What was written and is not in the caches yet.
+    pub unseen: Unseen,
     /// How many requests were made.
     pub requests: u32,
 }

@@ -38,6 +38,7 @@ impl Spec {
             "metadata": {
                 "name": meta.name,
                 "namespace": meta.namespace,
+                "uid": meta.uid,
                 "labels": meta.labels,
                 "annotations": meta.annotations,
             },

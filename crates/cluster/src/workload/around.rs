@@ -68,7 +68,7 @@ pub fn claims(caches: &Caches, namespace: &str) -> Vec<Claim> {
 
 /// The Rollout that leads a workload: whose mark it bears, or whose release is under way; else the oldest
 /// that holds changes.
-fn leader<'a>(
+pub(crate) fn leader<'a>(
     held: &'a Held,
     workload: &Workload,
     mark: Option<&str>,

@@ -1,13 +1,21 @@
 //! Deployments: held by `paused`, and in release by `paused` and type Recreate, which their own controller
 //! does nothing about.
 
+use std::collections::BTreeSet;
+
 use api::batches::names::{
-    CONTROLLED_BY_ADVANCED, DEPLOYMENT_EXTRA_STATUS, DEPLOYMENT_STRATEGY, IN_PROGRESSING,
+    CONTROL_INFO, CONTROLLED_BY_ADVANCED, DEPLOYMENT_EXTRA_STATUS, DEPLOYMENT_STRATEGY, IN_PROGRESSING,
     STABLE_REVISION,
 };
+use engine::front::batch_release::{Body, Deployment, Held, Machinery, Original, Rolling};
+use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::{Draft, Hold, KeepHeld, annotation, label, mark};
+use super::replica_sets::{self, NAMES, revision};
+use super::{Claimed, Draft, Hold, KeepHeld, Take, annotation, count, label, mark, number};
+use crate::seen::replica_set::fingerprint;
+use crate::seen::{DeploymentSeen, PodSeen, ReplicaSetSeen};
 
 /// The patch that holds a change.
 pub fn hold(object: &Value, hold: &Hold<'_>) -> Value {
@@ -51,6 +59,161 @@ pub fn keep_held(old: &Value, new: &Value, keep: KeepHeld) -> Value {
         _ => {}
     }
     draft.patch()
+}
+
+/// What a decision about its release looks at; `sets` are the ReplicaSets that it controls.
+pub(crate) fn body(
+    seen: &DeploymentSeen,
+    live: &Value,
+    sets: &[&ReplicaSetSeen],
+    pods: &[&PodSeen],
+    claimed: Claimed,
+) -> Body {
+    let spec = &live["spec"];
+    let template = fingerprint(&spec["template"]);
+    let replicas = number(&spec["replicas"], 1);
+    let (new, old) = replica_sets::sort(sets, &template);
+    let update = new.map_or_else(|| replica_sets::hash(&template, 0), |set| set.hash().to_owned());
+    let stable = stable(live, &old);
+    let rolling = rolling(spec);
+    let saved = saved(live).as_ref().and_then(bounds);
+    let workload = Workload {
+        uid: Uid(seen.meta.uid.clone()),
+        generation: seen.meta.generation,
+        observed_generation: seen.status.observed_generation,
+        replicas,
+        first_ordinal: 0,
+        management: PodManagement::Parallel,
+        strategy: Strategy::RollingUpdate { partition: 0 },
+        min_ready: SignedDuration::from_secs(number(&spec["minReadySeconds"], 0).into()),
+        update_revision: update.clone(),
+        current_revision: String::new(),
+        matches: true,
+        template_matches: true,
+        claim: Claim::Free,
+        terminating: seen.meta.deletion_timestamp.is_some(),
+    };
+    let facts = |set: &ReplicaSetSeen| replica_sets::facts(set, replicas);
+    let stable_set = stable.as_ref().and_then(|hash| old.iter().find(|set| set.hash() == hash));
+    Body {
+        workload,
+        also_called: also_called(&template, &update, pods),
+        control: claimed.control,
+        in_progressing: claimed.in_progressing,
+        max_unavailable: saved.or(rolling).map(|rolling| rolling.max_unavailable),
+        machinery: Machinery::Deployment(Deployment {
+            paused: spec["paused"] == true,
+            recreate: recreates(live),
+            rolling,
+            saved,
+            new: new.map(facts),
+            stable: stable_set.map(|set| set.meta.name.clone()),
+            old: old.into_iter().map(facts).collect(),
+        }),
+        stable_revision: stable,
+    }
+}
+
+/// The hash of the ReplicaSet to go back to: as the label says, else of the earliest one that has Pods
+/// and another template.
+fn stable(live: &Value, old: &[&ReplicaSetSeen]) -> Option<String> {
+    if let Some(marked) = label(live, STABLE_REVISION).filter(|marked| !marked.is_empty()) {
+        return Some(marked.to_owned());
+    }
+    let active = old.iter().filter(|set| (set.size > 0 || set.pods > 0) && !set.hash().is_empty());
+    active.min_by_key(|set| revision(set)).map(|set| set.hash().to_owned())
+}
+
+/// Other words for the revision: what it would be called before its ReplicaSet is made, and what another
+/// manager has labelled its Pods with.
+fn also_called(template: &str, update: &str, pods: &[&PodSeen]) -> Vec<String> {
+    let planned = (0..NAMES).map(|nth| replica_sets::hash(template, nth));
+    let of_it = pods.iter().filter(|pod| pod.pod.revision == update);
+    let labelled = of_it.map(|pod| pod.also_called.clone()).filter(|label| !label.is_empty());
+    let words: BTreeSet<String> = planned.chain(labelled).filter(|word| word != update).collect();
+    words.into_iter().collect()
+}
+
+/// The patch that takes it over.
+pub(crate) fn take(live: &Value, take: &Take<'_>) -> Value {
+    let mut draft = Draft::default();
+    draft.annotate(CONTROL_INFO, take.control);
+    draft.label(CONTROLLED_BY_ADVANCED, "true");
+    if let (Some(stable), None) = (take.stable, label(live, STABLE_REVISION)) {
+        draft.label(STABLE_REVISION, stable);
+    }
+    if let Some(Original::Rolling(own)) = take.keep {
+        let mut kept = json!({"rollingStyle": "Partition", "paused": false, "partition": 0});
+        // Without bounds: whose own strategy is Recreate is given that back.
+        if !recreates(live) || !live["spec"]["strategy"]["rollingUpdate"].is_null() {
+            kept["rollingUpdate"] = written(own);
+        }
+        if annotation(live, DEPLOYMENT_STRATEGY).is_none() {
+            draft.annotate(DEPLOYMENT_STRATEGY, kept.to_string());
+        }
+    }
+    if take.held == Held::Paused {
+        draft.set(&["spec", "paused"], json!(true));
+        draft.set(&["spec", "strategy"], json!({"type": "Recreate", "rollingUpdate": null}));
+    }
+    draft.patch()
+}
+
+/// The patch that gives it back; without `restore` it stays as it is held, and nobody's.
+pub(crate) fn release(live: &Value, restore: Option<Original>) -> Value {
+    let mut draft = Draft::default();
+    draft.annotate(CONTROL_INFO, Value::Null);
+    let Some(Original::Rolling(own)) = restore else { return draft.patch() };
+    draft.forget_annotations(live, &[DEPLOYMENT_STRATEGY, DEPLOYMENT_EXTRA_STATUS]);
+    draft.forget_labels(live, &[CONTROLLED_BY_ADVANCED, STABLE_REVISION]);
+    draft.set(&["spec", "paused"], Value::Null);
+    let recreate = saved(live).is_some_and(|saved| saved["rollingUpdate"].is_null());
+    let strategy = match recreate {
+        true => json!({"type": "Recreate", "rollingUpdate": null}),
+        false => json!({"type": "RollingUpdate", "rollingUpdate": written(own)}),
+    };
+    draft.set(&["spec", "strategy"], strategy);
+    draft.patch()
+}
+
+/// The user's own bounds, whether they stand there or are put aside.
+pub(super) fn own_bounds(live: &Value) -> Rolling {
+    let own = saved(live).as_ref().and_then(bounds).or_else(|| rolling(&live["spec"]));
+    own.unwrap_or_default()
+}
+
+/// The strategy that was put aside.
+fn saved(live: &Value) -> Option<Value> {
+    let saved = annotation(live, DEPLOYMENT_STRATEGY)?;
+    serde_json::from_str(saved).ok().filter(Value::is_object)
+}
+
+/// The bounds of `strategy.rollingUpdate`, while the type is RollingUpdate.
+fn rolling(spec: &Value) -> Option<Rolling> {
+    let strategy = &spec["strategy"];
+    (strategy["type"] != "Recreate").then(|| bounds(strategy).unwrap_or_default())
+}
+
+/// `rollingUpdate` of a strategy; what is missing is as the API server fills it in.
+fn bounds(strategy: &Value) -> Option<Rolling> {
+    let rolling = strategy.get("rollingUpdate").filter(|rolling| rolling.is_object())?;
+    let absent = Rolling::default();
+    Some(Rolling {
+        max_surge: count(&rolling["maxSurge"]).unwrap_or(absent.max_surge),
+        max_unavailable: count(&rolling["maxUnavailable"]).unwrap_or(absent.max_unavailable),
+    })
+}
+
+fn written(rolling: Rolling) -> Value {
+    let count = |count| api::batches::IntOrString::from(api::batches::IntOrPercent::from(count)).0;
+    json!({
+        "maxSurge": count(rolling.max_surge),
+        "maxUnavailable": count(rolling.max_unavailable),
+    })
+}
+
+fn recreates(live: &Value) -> bool {
+    live["spec"]["strategy"]["type"] == "Recreate"
 }
 
 /// The kept strategy with these bounds; `None` where it has them, or cannot be read.

@@ -2,7 +2,9 @@
 //! merge patches (RFC 7386).
 //!
 //! The same in every file, in the same order: [`deployment::hold`] (a change is to be released in batches:
-//! the mark is set, and nothing moves) and [`deployment::keep_held`] (somebody else writes while it is held).
+//! the mark is set, and nothing moves) and [`deployment::keep_held`] (somebody else writes while it is held);
+//! then what a BatchRelease does: `deployment::body` (what a decision looks at), `deployment::take` (its
+//! name on it, and its Pods held) and `deployment::release` (all of that off, and the user's own back).
 //! The webhook applies them to the object on its way in, the controller to the live one.
 //!
 //! Who writes is told by what is written, so that nobody has to know anybody's name: a workload is given
@@ -12,11 +14,15 @@
 mod around;
 pub mod daemonset;
 pub mod deployment;
+pub(crate) mod replica_sets;
 pub mod statefulset;
 
+pub(crate) use around::leader;
 pub use around::{Surroundings, claims, surroundings};
 
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, WORKLOAD_TYPE};
+use engine::front::batch_release::{Control, Held, Original};
+use engine::quantity::IntOrPercent;
 use serde_json::{Map, Value, json};
 
 use crate::subject::Kind;
@@ -72,6 +78,38 @@ pub fn keep_held(kind: Kind, old: &Value, new: &Value, keep: KeepHeld) -> Value 
     }
 }
 
+/// What a BatchRelease writes on the workload that it takes over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Take<'a> {
+    /// The value of control-info.
+    pub(crate) control: &'a str,
+    /// The user's own, to be kept beside it.
+    pub(crate) keep: Option<Original>,
+    /// What holds the Pods.
+    pub(crate) held: Held,
+    /// What the workload ran before, where that is known.
+    pub(crate) stable: Option<&'a str>,
+    /// The revision of its template.
+    pub(crate) update: &'a str,
+}
+
+/// Whose a workload is, and whether a Rollout goes on with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Claimed {
+    pub(crate) control: Control,
+    pub(crate) in_progressing: bool,
+}
+
+/// A count or a percentage, where there is one that can be read.
+fn count(value: &Value) -> Option<IntOrPercent> {
+    api::batches::IntOrPercent::read(value).ok().map(Into::into)
+}
+
+/// A number of Pods, of seconds or of a generation; `absent` where there is none.
+fn number(value: &Value, absent: u32) -> u32 {
+    value.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(absent)
+}
+
 /// The value of the in-progressing mark.
 pub fn mark(rollout: &str) -> String {
     json!({"rolloutName": rollout}).to_string()
@@ -121,8 +159,22 @@ impl Draft {
         self.set(&["metadata", "annotations", name], value.into());
     }
 
-    fn label(&mut self, name: &str, value: &str) {
+    fn label(&mut self, name: &str, value: impl Into<Value>) {
         self.set(&["metadata", "labels", name], value.into());
+    }
+
+    /// Takes annotations off, those that are there.
+    fn forget_annotations(&mut self, object: &Value, names: &[&str]) {
+        for name in names.iter().filter(|name| annotation(object, name).is_some()) {
+            self.annotate(name, Value::Null);
+        }
+    }
+
+    /// Takes labels off, those that are there.
+    fn forget_labels(&mut self, object: &Value, names: &[&str]) {
+        for name in names.iter().filter(|name| label(object, name).is_some()) {
+            self.label(name, Value::Null);
+        }
     }
 
     /// Puts back what stood there and is gone.

@@ -3,9 +3,14 @@
 use api::batches::names::{
     CONTROL_INFO, HELD_PARTITION, IN_PROGRESSING, STATEFULSET_ORIGINAL_STRATEGY,
 };
-use serde_json::{Value, json};
+use engine::front::batch_release::{Body, Held, Machinery, Original};
+use engine::world::{Claim, Strategy};
+use serde_json::{Map, Value, json};
 
-use super::{ABOVE_ALL, Draft, Hold, KeepHeld, annotation, mark};
+use super::{
+    ABOVE_ALL, Claimed, Draft, Hold, KeepHeld, Take, annotation, count, mark, number,
+};
+use crate::seen::StatefulSetSeen;
 
 /// The patch that holds a change.
 pub fn hold(object: &Value, hold: &Hold<'_>) -> Value {
@@ -49,6 +54,109 @@ pub fn keep_held(old: &Value, new: &Value, keep: KeepHeld) -> Value {
         draft.annotate(STATEFULSET_ORIGINAL_STRATEGY, asked);
     }
     draft.patch()
+}
+
+/// What a decision about its release looks at.
+pub(crate) fn body(seen: &StatefulSetSeen, live: &Value, claimed: Claimed) -> Body {
+    let strategy = &live["spec"]["updateStrategy"];
+    Body {
+        workload: seen.workload(&[], Claim::Free),
+        // A status of the original names it by its ControllerRevision, which is what its Pods carry.
+        also_called: Vec::new(),
+        stable_revision: Some(seen.current_revision.clone()).filter(|it| !it.is_empty()),
+        control: claimed.control,
+        in_progressing: claimed.in_progressing,
+        max_unavailable: count(&strategy["rollingUpdate"]["maxUnavailable"]),
+        machinery: Machinery::StatefulSet { saved: saved(live).map(|saved| read(&saved)) },
+    }
+}
+
+/// The patch that takes it over.
+pub(crate) fn take(live: &Value, take: &Take<'_>) -> Value {
+    let mut draft = Draft::default();
+    draft.annotate(CONTROL_INFO, take.control);
+    if let Some(Original::Strategy(own)) = take.keep {
+        draft.annotate(STATEFULSET_ORIGINAL_STRATEGY, kept(live, own).to_string());
+    }
+    match take.held {
+        Held::Strategy(Strategy::RollingUpdate { partition }) => close(&mut draft, partition),
+        _ if rolls(live) => close(&mut draft, partition(live)),
+        _ => {}
+    }
+    draft.patch()
+}
+
+/// The patch that gives it back; without `restore` it stays as it is held, and nobody's.
+pub(crate) fn release(live: &Value, restore: Option<Original>) -> Value {
+    let mut draft = Draft::default();
+    draft.annotate(CONTROL_INFO, Value::Null);
+    let Some(Original::Strategy(own)) = restore else { return draft.patch() };
+    draft.forget_annotations(live, &[STATEFULSET_ORIGINAL_STRATEGY, HELD_PARTITION]);
+    let back = saved(live).filter(|saved| read(saved) == own);
+    let mut back = back.unwrap_or_else(|| kept(live, own));
+    // What stands there now and did not before has to go.
+    let stands = live["spec"]["updateStrategy"]["rollingUpdate"].as_object();
+    if back["rollingUpdate"].is_object() {
+        for field in stands.into_iter().flat_map(Map::keys) {
+            let field = &mut back["rollingUpdate"][field];
+            *field = field.take();
+        }
+    } else if stands.is_some() {
+        back["rollingUpdate"] = Value::Null;
+    }
+    draft.set(&["spec", "updateStrategy"], back);
+    draft.patch()
+}
+
+/// The patch that changes the strategy alone.
+pub(crate) fn set_strategy(strategy: Strategy) -> Value {
+    let mut draft = Draft::default();
+    match strategy {
+        Strategy::RollingUpdate { partition } => {
+            draft.set(&["spec", "updateStrategy", "type"], json!("RollingUpdate"));
+            close(&mut draft, partition);
+        }
+        Strategy::OnDelete => {
+            let on_delete = json!({"type": "OnDelete", "rollingUpdate": null});
+            draft.set(&["spec", "updateStrategy"], on_delete);
+            draft.annotate(HELD_PARTITION, Value::Null);
+        }
+    }
+    draft.patch()
+}
+
+/// The strategy that was put aside.
+fn saved(live: &Value) -> Option<Value> {
+    let saved = annotation(live, STATEFULSET_ORIGINAL_STRATEGY)?;
+    serde_json::from_str(saved).ok().filter(Value::is_object)
+}
+
+fn read(strategy: &Value) -> Strategy {
+    match strategy["type"].as_str() {
+        Some("OnDelete") => Strategy::OnDelete,
+        _ => Strategy::RollingUpdate {
+            partition: number(&strategy["rollingUpdate"]["partition"], 0),
+        },
+    }
+}
+
+/// The strategy as it stands, with what the engine says of it.
+fn kept(live: &Value, own: Strategy) -> Value {
+    let mut kept = live["spec"]["updateStrategy"].clone();
+    match own {
+        Strategy::OnDelete => kept = json!({"type": "OnDelete"}),
+        Strategy::RollingUpdate { partition } => {
+            if !kept.is_object() {
+                kept = json!({});
+            }
+            kept["type"] = json!("RollingUpdate");
+            if !kept["rollingUpdate"].is_object() {
+                kept["rollingUpdate"] = json!({});
+            }
+            kept["rollingUpdate"]["partition"] = json!(partition);
+        }
+    }
+    kept
 }
 
 /// Closes the set at a partition, and says so beside it.

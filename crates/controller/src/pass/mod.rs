@@ -9,6 +9,8 @@ use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
 
+mod batch_release;
+mod rollout;
 mod statefulset_rollout;
 
 /// What a look leaves behind.
@@ -34,7 +36,8 @@ pub(crate) async fn pass(shop: &Shop, subject: Subject, memory: Memory) -> Done 
     shop.context.metrics.pass();
     match subject.front {
         Front::StatefulsetRollout => statefulset_rollout::pass(shop, subject, memory).await,
-        Front::Rollout | Front::BatchRelease => Done::gone(subject),
+        Front::Rollout => rollout::pass(shop, subject, memory).await,
+        Front::BatchRelease => batch_release::pass(shop, subject, memory).await,
     }
 }
 

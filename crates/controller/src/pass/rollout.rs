@@ -32,7 +32,8 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
     let now = context.clock.now();
     if !memory.unseen.is_empty() {
         // A decision on what was before would do it twice.
-        let (wake, stand) = (now.checked_add(AGAIN).ok(), Some(Stand::of_rollout(&observed.world.status)));
+        let (wake, stand) =
+            (now.checked_add(AGAIN).ok(), Some(Stand::of_rollout(&observed.world.status)));
         return Done { subject, memory: Some(memory), wake, stand };
     }
     let decision = decide(&observed.world, now);
@@ -122,12 +123,7 @@ fn failed(
     after(memory, error, shop.context.clock.now())
 }
 
-async fn carry_out(
-    shop: &Shop,
-    subject: &Subject,
-    observed: &Observed,
-    action: &Action,
-) -> Report {
+async fn carry_out(shop: &Shop, subject: &Subject, observed: &Observed, action: &Action) -> Report {
     let context = &shop.context;
     let rollout = &observed.world.rollout;
     let go_on = || {

@@ -104,7 +104,7 @@ impl Work<'_> {
             Action::Delete(uid) => self.delete_release(uid).await,
             Action::Release { freeze } => {
                 let Some(live) = &seen.live else { return Ok(()) };
-                let patch = give_back::patch(live.workload.kind, &live.object, *freeze);
+                let patch = give_back::patch(live, *freeze);
                 self.patch_workload(live, patch).await
             }
         }

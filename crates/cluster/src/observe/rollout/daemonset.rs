@@ -3,22 +3,28 @@
 use api::batches::names::{CONTROL_INFO, DAEMONSET_REVISION, IN_PROGRESSING};
 use serde_json::Value;
 
-use super::Reading;
+use super::{Counted, Reading, unclaimed};
 use crate::caches::Held;
-use crate::seen::{DaemonSetSeen, RevisionSeen};
+use crate::key::Key;
+use crate::seen::{DaemonSetSeen, PodSeen, RevisionSeen};
+use crate::workload::daemonset;
 
 /// What a DaemonSet says of itself. `stable` is what the release that is under way began with.
-pub(super) fn read(held: &Held, seen: &DaemonSetSeen, stable: Option<&str>) -> Reading {
+pub(super) fn read<'a>(held: &'a Held, key: &Key, stable: Option<&str>) -> Option<Reading<'a>> {
+    let seen = held.daemon_sets.get(key)?;
+    let object = seen.spec.live(&seen.meta);
     let mut revisions: Vec<&RevisionSeen> = held.revisions.owned_by(&seen.meta.uid).collect();
     revisions.sort_by_key(|it| (it.revision, &it.meta.name));
-    let update = revisions.last().map(|it| it.hash().to_owned()).unwrap_or_default();
+    let pods: Vec<&PodSeen> = held.pods.owned_by(&seen.meta.uid).collect();
+    let newest = daemonset::newest(&object["spec"], &revisions);
+    // Empty until the watch has brought it: nothing is decided until then.
+    let update = newest.map(|it| it.hash().to_owned()).unwrap_or_default();
     let stable = stable.map(str::to_owned).or_else(|| noted(seen)).or_else(|| {
-        let pods = held.pods_of(&seen.meta.uid);
-        let runs = |it: &&&RevisionSeen| pods.iter().any(|pod| pod.revision == it.hash());
+        let runs = |it: &&&RevisionSeen| pods.iter().any(|seen| seen.pod.revision == it.hash());
         revisions.iter().find(runs).map(|it| it.hash().to_owned())
     });
     let status = &seen.status;
-    Reading {
+    let counted = Counted {
         generation: seen.meta.generation,
         observed_generation: status.observed_generation,
         replicas: status.desired_number_scheduled,
@@ -28,7 +34,9 @@ pub(super) fn read(held: &Held, seen: &DaemonSetSeen, stable: Option<&str>) -> R
         hash: update.clone(),
         update,
         partition: 0,
-    }
+    };
+    let body = daemonset::body(seen, &object, &revisions, &pods, unclaimed(&object));
+    Some(Reading { meta: &seen.meta, object, body, counted })
 }
 
 /// What another manager has written down; of a release before this one it says nothing.

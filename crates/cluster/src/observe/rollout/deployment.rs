@@ -2,10 +2,12 @@
 
 use api::batches::names::STABLE_REVISION;
 
-use super::Reading;
+use super::{Counted, Reading, unclaimed};
 use crate::caches::Held;
+use crate::key::Key;
 use crate::seen::replica_set::fingerprint;
-use crate::seen::{DeploymentSeen, ReplicaSetSeen};
+use crate::seen::{PodSeen, ReplicaSetSeen};
+use crate::workload::deployment;
 
 /// Counts by Kubernetes' own controller.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -14,8 +16,10 @@ const REVISION: &str = "deployment.kubernetes.io/revision";
 ///
 /// The update revision is our own hash of the template, which is there as soon as the template is; the
 /// stable one is the label `pod-template-hash` of its Pods.
-pub(super) fn read(held: &Held, seen: &DeploymentSeen) -> Reading {
-    let spec = seen.spec.tree();
+pub(super) fn read<'a>(held: &'a Held, key: &Key) -> Option<Reading<'a>> {
+    let seen = held.deployments.get(key)?;
+    let object = seen.spec.live(&seen.meta);
+    let spec = &object["spec"];
     let update = fingerprint(&spec["template"]);
     let sets: Vec<&ReplicaSetSeen> = held.replica_sets.owned_by(&seen.meta.uid).collect();
     let new = sets.iter().find(|set| set.template == update);
@@ -27,7 +31,10 @@ pub(super) fn read(held: &Held, seen: &DeploymentSeen) -> Reading {
         running.min_by_key(|set| (number(set), &set.meta.name)).map(|set| set.hash().to_owned())
     });
     let replicas = spec["replicas"].as_u64().and_then(|it| u32::try_from(it).ok()).unwrap_or(1);
-    Reading {
+    let pods: Vec<&PodSeen> =
+        sets.iter().flat_map(|set| held.pods.owned_by(&set.meta.uid)).collect();
+    let body = deployment::body(seen, &object, &sets, &pods, unclaimed(&object));
+    let counted = Counted {
         generation: seen.meta.generation,
         observed_generation: seen.status.observed_generation,
         replicas,
@@ -38,7 +45,8 @@ pub(super) fn read(held: &Held, seen: &DeploymentSeen) -> Reading {
         update,
         hash,
         partition: 0,
-    }
+    };
+    Some(Reading { meta: &seen.meta, object, body, counted })
 }
 
 fn number(set: &ReplicaSetSeen) -> u64 {

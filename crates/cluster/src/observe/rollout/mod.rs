@@ -10,10 +10,11 @@ mod statefulset;
 
 use std::sync::Arc;
 
-use api::batches::{BatchRelease, BatchReleaseSpec, Rollout};
 use api::batches::engine::rollout as convert;
 use api::batches::names::{IN_PROGRESSING, ROLLOUT_ID, WORKLOAD_TYPE};
+use api::batches::{BatchRelease, BatchReleaseSpec, Rollout};
 use api::bedrock::OWNER_ANNOTATION;
+use engine::front::batch_release::{Body, Control, Original, is_held, original};
 use engine::front::rollout as inner;
 use engine::world::Uid;
 use serde_json::Value;
@@ -23,7 +24,7 @@ use crate::key::Key;
 use crate::seen::Resource;
 use crate::seen::meta::Meta;
 use crate::subject::{Kind, Workload};
-use crate::workload::{annotation, leader};
+use crate::workload::{Claimed, annotation, leader};
 
 /// A Rollout with everything that a decision looks at, and what it takes to carry one out.
 #[derive(Clone, Debug)]
@@ -58,10 +59,20 @@ pub struct Live {
     pub object: Value,
     /// StatefulSets: the partition above what has not moved, which holds it.
     pub partition: u32,
+    /// The user's own fields, where something holds it still.
+    pub restore: Option<Original>,
 }
 
 /// What one kind says of itself.
-struct Reading {
+struct Reading<'a> {
+    meta: &'a Meta,
+    object: Value,
+    body: Body,
+    counted: Counted,
+}
+
+/// What of that counts for a Rollout.
+struct Counted {
     generation: i64,
     observed_generation: i64,
     replicas: u32,
@@ -153,28 +164,20 @@ fn workload(
     };
     let stable = remembered(status);
     let read = match workload.kind {
-        Kind::Deployment => {
-            held.deployments.get(&workload.key).map(|it| (&it.meta, &it.spec, deployment::read(held, it)))
-        }
-        Kind::StatefulSet => held
-            .sets
-            .get(&workload.key)
-            .map(|it| (&it.meta, &it.spec, statefulset::read(held, it, stable))),
-        Kind::DaemonSet => held
-            .daemon_sets
-            .get(&workload.key)
-            .map(|it| (&it.meta, &it.spec, daemonset::read(held, it, stable))),
+        Kind::Deployment => deployment::read(held, &workload.key),
+        Kind::StatefulSet => statefulset::read(held, &workload.key, stable),
+        Kind::DaemonSet => daemonset::read(held, &workload.key, stable),
     };
-    let Some((meta, spec, reading)) = read else { return (None, None) };
-    let object = spec.live(meta);
+    let Some(Reading { meta, object, body, counted }) = read else { return (None, None) };
     let live = Live {
         workload: workload.clone(),
         uid: meta.uid.clone(),
         resource_version: meta.resource_version.clone(),
-        partition: reading.partition,
+        partition: counted.partition,
+        restore: is_held(&body).then(|| original(&body)),
         object,
     };
-    (Some(made(held, seen, status, meta, &live, reading)), Some(live))
+    (Some(made(held, seen, status, meta, &live, counted)), Some(live))
 }
 
 fn made(
@@ -183,12 +186,12 @@ fn made(
     status: &inner::Status,
     meta: &Meta,
     live: &Live,
-    reading: Reading,
+    counted: Counted,
 ) -> inner::Workload {
-    let Reading { generation, observed_generation, replicas, updated, old, .. } = reading;
+    let Counted { generation, observed_generation, replicas, updated, old, .. } = counted;
     let marked = meta.annotations.contains_key(IN_PROGRESSING);
     let is_at = |revision: &str| {
-        revision == reading.update || (!revision.is_empty() && revision == reading.hash)
+        revision == counted.update || (!revision.is_empty() && revision == counted.hash)
     };
     // Where nothing has moved, only the revision that was to be released tells a change that is taken back
     // from one that is none.
@@ -205,10 +208,10 @@ fn made(
         replicas,
         updated,
         old,
-        in_rollback: marked && back && !reading.stable.is_empty() && is_at(&reading.stable),
-        stable_revision: reading.stable,
-        update_revision: reading.update,
-        pod_template_hash: reading.hash,
+        in_rollback: marked && back && !counted.stable.is_empty() && is_at(&counted.stable),
+        stable_revision: counted.stable,
+        update_revision: counted.update,
+        pod_template_hash: counted.hash,
         marked,
         held: marks::held(live.workload.kind, &live.object)
             && !marks::of_another(held, seen, &live.object),
@@ -238,6 +241,11 @@ fn nothing(unsupported: String) -> inner::Workload {
     }
 }
 
+/// Whose release it is says nothing about how it is given back.
+fn unclaimed(object: &Value) -> Claimed {
+    Claimed { control: Control::Free, in_progressing: marks::marked(object) }
+}
+
 /// The stable revision of the release that is under way: of some kinds nothing else remembers it.
 fn remembered(status: &inner::Status) -> Option<&str> {
     let canary = status.canary.as_ref()?;
@@ -253,5 +261,7 @@ fn claimed(held: &Held, seen: &Resource<Rollout>, meta: &Meta) -> Option<String>
     let mut living = held.statefulset_rollouts_naming(seen.workload.as_ref()?);
     let claimer = living.find(|it| it.meta.uid == *owner)?;
     let (set, name) = (&meta.name, &claimer.meta.name);
-    Some(format!("StatefulSet {set} is rolled out by StatefulsetRollout {name}: delete one of the two"))
+    Some(format!(
+        "StatefulSet {set} is rolled out by StatefulsetRollout {name}: delete one of the two"
+    ))
 }

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use engine::world::Pod;
 
-use super::Reading;
+use super::{Counted, Reading, unclaimed};
 use crate::caches::Held;
-use crate::seen::StatefulSetSeen;
-use crate::workload::ABOVE_ALL;
+use crate::key::Key;
+use crate::workload::{ABOVE_ALL, statefulset};
 
 /// What a StatefulSet says of itself. `stable` is what the release that is under way began with: under
 /// `OnDelete` the status never says so.
-pub(super) fn read(held: &Held, seen: &StatefulSetSeen, stable: Option<&str>) -> Reading {
-    let spec = seen.spec.tree();
+pub(super) fn read<'a>(held: &'a Held, key: &Key, stable: Option<&str>) -> Option<Reading<'a>> {
+    let seen = held.sets.get(key)?;
+    let object = seen.spec.live(&seen.meta);
+    let spec = &object["spec"];
     let strategy = &spec["updateStrategy"];
     let number = |value: &serde_json::Value| value.as_u64().and_then(|it| u32::try_from(it).ok());
     let pods = held.pods_of(&seen.meta.uid);
@@ -24,7 +26,8 @@ pub(super) fn read(held: &Held, seen: &StatefulSetSeen, stable: Option<&str>) ->
     };
     let stands = number(&strategy["rollingUpdate"]["partition"]).unwrap_or(0);
     let first = number(&spec["ordinals"]["start"]).unwrap_or(0);
-    Reading {
+    let body = statefulset::body(seen, &object, unclaimed(&object));
+    let counted = Counted {
         generation: seen.meta.generation,
         observed_generation: seen.observed_generation,
         replicas: number(&spec["replicas"]).unwrap_or(1),
@@ -34,7 +37,8 @@ pub(super) fn read(held: &Held, seen: &StatefulSetSeen, stable: Option<&str>) ->
         hash: update.clone(),
         partition: above_unmoved(&pods, &update, first).max(stands),
         update,
-    }
+    };
+    Some(Reading { meta: &seen.meta, object, body, counted })
 }
 
 /// The revision of most Pods that are not at the update revision; that one where there are none.

@@ -1,0 +1,185 @@
+//! One look at one `BatchRelease`.
+
+use cluster::act::batch_release::act;
+use cluster::observe::batch_release::{Observed, Terms, observe};
+use cluster::status::batch_release as status;
+use cluster::{ActReport, GoOn, Key, Subject, Told};
+use engine::decision::Action as Motion;
+use engine::front::batch_release::{Action, Change, Decision, Notice, Phase, Status, decide, news};
+use jiff::Timestamp;
+use tracing::{debug, info, warn};
+
+use super::{Done, after, later};
+use crate::context::Shop;
+use crate::memory::Memory;
+use crate::metrics::Stand;
+
+/// Looks at `subject` once.
+pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> Done {
+    let key = subject.key.clone();
+    let context = &shop.context;
+    let caches = &*context.attention.caches;
+    let terms = Terms {
+        settings: &context.settings.engine,
+        keep_paused: context.settings.rollout.freeze_on_deletion,
+    };
+    let outcome = memory.outcome.clone();
+    let Some(mut observed) = observe(caches, &key, terms, outcome, &mut memory.unseen) else {
+        debug!(release = %key, "gone, or not to be read");
+        return Done::gone(subject);
+    };
+    let now = context.clock.now();
+    let decision = decide(&observed.world, now);
+    memory.outcome = observed.world.outcome.clone();
+    let stand = Some(Stand::of_release(&decision.status));
+    let mut wake = decision.wake;
+    // What failed, or had to be done again, is left alone for a while; that it is to be done stays unsaid
+    // until it is.
+    let action = decision.action.as_ref();
+    let held = action.and_then(|action| memory.held_back(action, now));
+    if let Some(at) = held {
+        return Done { subject, memory: Some(memory), wake: Some(at), stand };
+    }
+    match due(&decision.status, &observed.world.status, &memory, context) {
+        Write::No => {}
+        Write::At(at) => wake = Some(wake.map_or(at, |wake| wake.min(at))),
+        Write::Now => match write(shop, &subject, &observed, &decision, &mut memory, now).await {
+            // What is written next is written over this.
+            Ok(version) => observed.resource_version = version,
+            Err(error) => {
+                let wake = failed(shop, &key, &error, &mut memory);
+                return Done { subject, memory: Some(memory), wake, stand };
+            }
+        },
+    }
+    if let Some(action) = action {
+        let report = carry_out(shop, &subject, &observed, action).await;
+        let now = context.clock.now();
+        if report.failed.is_some() {
+            let pause = memory.failed();
+            memory.hold_back(later(now, pause));
+            wake = wake.max(later(now, pause));
+        } else if report.requests > 0 {
+            memory.done(action, now);
+        }
+        memory.unseen.add(&report.unseen);
+        memory.learn(report);
+    }
+    Done { subject, memory: Some(memory), wake, stand }
+}
+
+/// When a status is written.
+enum Write {
+    No,
+    Now,
+    At(Timestamp),
+}
+
+/// What says where the release stands is written at once, and before the action; numbers wait for as long as
+/// an action of the other fronts would.
+fn due(new: &Status, old: &Status, memory: &Memory, context: &crate::Context) -> Write {
+    let now = context.clock.now();
+    match new.change(old) {
+        Change::None => Write::No,
+        Change::Standing => Write::Now,
+        Change::Numbers => {
+            let interval = context.settings.engine.interval;
+            let next = memory.wrote_at.and_then(|at| at.checked_add(interval).ok());
+            match next.filter(|next| *next > now) {
+                Some(next) => Write::At(next),
+                None => Write::Now,
+            }
+        }
+    }
+}
+
+async fn write(
+    shop: &Shop,
+    subject: &Subject,
+    observed: &Observed,
+    decision: &Decision,
+    memory: &mut Memory,
+    now: Timestamp,
+) -> Result<String, cluster::Error> {
+    let context = &shop.context;
+    let caches = &context.attention.caches;
+    let version = status::write(&shop.hands, caches, observed, &decision.status).await?;
+    context.metrics.status_write();
+    memory.wrote_at = Some(now);
+    memory.succeeded();
+    let (before, after) = (&observed.world.status, &decision.status);
+    log(&observed.key, before, after);
+    let news = news(before, after).into_iter().map(told).collect();
+    shop.outbox.put(subject, &observed.uid, news);
+    Ok(version)
+}
+
+/// Says what failed, and when to try again; after a conflict the newer version is on its way.
+fn failed(
+    shop: &Shop,
+    key: &Key,
+    error: &cluster::Error,
+    memory: &mut Memory,
+) -> Option<Timestamp> {
+    shop.context.metrics.error(error.name());
+    if error.is_gone() {
+        debug!(release = %key, %error, "the status was not written, so nothing is done");
+        return None;
+    }
+    if error.is_conflict() {
+        debug!(release = %key, %error, "the status was not written, so nothing is done");
+    } else {
+        // Nobody can read it in the status.
+        warn!(release = %key, %error, "the status was not written, so nothing is done");
+    }
+    after(memory, error, shop.context.clock.now())
+}
+
+async fn carry_out(
+    shop: &Shop,
+    subject: &Subject,
+    observed: &Observed,
+    action: &Action,
+) -> ActReport {
+    let context = &shop.context;
+    let go_on = || {
+        if !context.leads() {
+            GoOn::NotLeading
+        } else if !context.attention.caches.still_asks_as(subject, &observed.meta) {
+            GoOn::Changed
+        } else {
+            GoOn::Yes
+        }
+    };
+    let pods = match action {
+        Action::Move(motion) => Motion::victims(motion).len(),
+        Action::Label { pods } => pods.len(),
+        _ => 0,
+    };
+    context.metrics.action(action.name());
+    info!(release = %subject.key, action = action.name(), pods, "acting");
+    let report = act(&shop.hands, observed, action, &go_on).await;
+    context.metrics.disruptions("accepted", report.accepted.len());
+    context.metrics.disruptions("refused", report.refused.len());
+    if report.failed.is_some() || report.error.is_some() {
+        context.metrics.error(report.error.unwrap_or("unknown"));
+    }
+    report
+}
+
+fn log(key: &Key, before: &Status, after: &Status) {
+    let stands = |status: &Status| (status.phase, status.current_batch, status.batch_state);
+    let message = after.message.as_str();
+    if stands(before) == stands(after) {
+        debug!(release = %key, message, "status written");
+        return;
+    }
+    let phase = after.phase.map_or_else(String::new, Phase::name);
+    let state = after.batch_state.map(|state| state.name()).unwrap_or_default();
+    info!(release = %key, phase, batch = after.current_batch, state, message, "status written");
+}
+
+fn told(notice: Notice) -> Told {
+    let Notice { reason, warning, text } = notice;
+    Told { warning, reason, action: "Release".to_owned(), note: text }
+}
