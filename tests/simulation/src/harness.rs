@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use cluster::{Clock, Durations, Elector};
-use controller::admission::Admission;
+use controller::admission::{Admission, hooks};
 use controller::{Attention, Context, Lost, Metrics, Settings};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -18,6 +18,9 @@ use tokio::task::JoinHandle;
 
 /// When every simulation begins.
 pub const EPOCH: &str = "2026-01-01T00:00:00Z";
+
+/// Where the webhooks are said to be; nothing is ever sent there.
+const DOOR: &str = "https://sluice.invalid";
 
 /// A cluster whose controllers and kubelets run, with our resources installed.
 pub struct Harness {
@@ -129,20 +132,22 @@ impl Harness {
         Operator { loop_, stop, admission }
     }
 
-    /// Lets an operator's admission service judge what clients write, in process.
+    /// Lets an operator's admission service judge what clients write, and convert what they read, in
+    /// process.
     pub async fn admit_by(&self, admission: Admission) {
         self.cluster.register_webhook_service(Arc::new(move |call| {
-            let path = call
-                .url
-                .as_deref()
-                .and_then(|url| url.split_once("invalid"))
-                .map_or("", |url| url.1);
-            let answer =
-                admission.answer(path, &call.review).ok_or("nothing is served there".to_owned());
-            async move { answer }.boxed()
+            let path = call.url.as_deref().and_then(|url| url.strip_prefix(DOOR));
+            let answer = admission.answer(path.unwrap_or(&call.path), &call.review);
+            async move { answer.ok_or_else(|| "nothing is served there".to_owned()) }.boxed()
         }));
-        let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
-        send(&self.client(), "POST", path, &webhook()).await.expect("the webhook is taken");
+        let client_config = |path: &str| json!({"url": format!("{DOOR}{path}")});
+        for (plural, hooks) in [
+            ("validatingwebhookconfigurations", hooks::validating(&client_config, None)),
+            ("mutatingwebhookconfigurations", hooks::mutating(&client_config, None)),
+        ] {
+            let path = format!("/apis/admissionregistration.k8s.io/v1/{plural}");
+            send(&self.client(), "POST", &path, &hooks).await.expect("the webhooks are taken");
+        }
     }
 }
 
@@ -150,28 +155,6 @@ impl Drop for Harness {
     fn drop(&mut self) {
         self.driver.abort();
     }
-}
-
-fn webhook() -> Value {
-    json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "sluice"},
-        "webhooks": [{
-            "name": "statefulsetrollouts.bedrock.operator.slack.com",
-            "admissionReviewVersions": ["v1"],
-            "sideEffects": "None",
-            "failurePolicy": "Ignore",
-            "clientConfig": {"url": "https://sluice.invalid/admit/statefulsetrollouts"},
-            "rules": [{
-                "apiGroups": ["bedrock.operator.slack.com"],
-                "apiVersions": ["v1"],
-                "operations": ["CREATE", "UPDATE"],
-                "resources": ["statefulsetrollouts"],
-                "scope": "Namespaced",
-            }],
-        }],
-    })
 }
 
 /// A running operator.

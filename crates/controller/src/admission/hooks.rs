@@ -51,8 +51,14 @@ pub fn validating(client_config: &dyn Fn(&str) -> Value, namespace: Option<&str>
         let rule = rule(group, &["v1beta1", "v1alpha1"], resource);
         let mut hook = hook(&format!("{resource}.{group}"), ROLLOUTS, rule);
         // Not about our own finalizers, marks and statuses.
-        let expression = "oldObject == null || object.spec != oldObject.spec || \
-             object.metadata.?annotations != oldObject.metadata.?annotations";
+        let annotations = |of: &str| {
+            format!("(has({of}.metadata.annotations) ? {of}.metadata.annotations : {{}})")
+        };
+        let expression = format!(
+            "oldObject == null || object.spec != oldObject.spec || {} != {}",
+            annotations("object"),
+            annotations("oldObject")
+        );
         hook["matchConditions"] = json!([{"name": "asks-otherwise", "expression": expression}]);
         webhooks.push(hook);
     }
