@@ -46,16 +46,23 @@ pub const SERVED: &[Rule] = &[
     Rule {
         group: "rollouts.kruise.io",
         resource: "rollouts",
-        verbs: &["list", "watch"],
+        verbs: &["list", "watch", "patch"],
         name: None,
-        why: "in which steps a change of a workload is released",
+        why: "in which steps a change of a workload is released; its finalizer and the hash of its plan are ours",
+    },
+    Rule {
+        group: "rollouts.kruise.io",
+        resource: "rollouts/status",
+        verbs: &["update"],
+        name: None,
+        why: "where its release stands",
     },
     Rule {
         group: "rollouts.kruise.io",
         resource: "batchreleases",
-        verbs: &["list", "watch", "patch"],
+        verbs: &["get", "list", "watch", "create", "patch", "delete"],
         name: None,
-        why: "how far a workload is to be; its finalizer is ours",
+        why: "how far a workload is to be; a Rollout's is made for each release; its finalizer is ours; read before a Rollout is let go",
     },
     Rule {
         group: "rollouts.kruise.io",
@@ -67,9 +74,9 @@ pub const SERVED: &[Rule] = &[
     Rule {
         group: "apps",
         resource: "deployments",
-        verbs: &["list", "watch", "patch"],
+        verbs: &["get", "list", "watch", "patch"],
         name: None,
-        why: "released in batches: held meanwhile, and given back",
+        why: "released in batches: held meanwhile, and given back; read before a Rollout is let go",
     },
     Rule {
         group: "apps",
@@ -81,9 +88,9 @@ pub const SERVED: &[Rule] = &[
     Rule {
         group: "apps",
         resource: "daemonsets",
-        verbs: &["list", "watch", "patch"],
+        verbs: &["get", "list", "watch", "patch"],
         name: None,
-        why: "released in batches: held meanwhile, and given back",
+        why: "released in batches: held meanwhile, and given back; read before a Rollout is let go",
     },
     Rule {
         group: "apps",
