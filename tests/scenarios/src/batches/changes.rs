@@ -1,0 +1,136 @@
+//! Another template under a release: back to the stable one, or on to a third.
+
+use serde_json::json;
+
+use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Outcome, RELEASED, SETS, same};
+use crate::kit::{condition, steps};
+
+/// Back to the stable revision: at once, and only what had moved.
+pub(crate) async fn a_roll_back_goes_at_once(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "60%", "100%"])).await?;
+        let before = web.web.read().await?;
+        web.change("app:v2").await?;
+        web.waits(1).await?;
+        web.approve().await?;
+        web.waits(2).await?;
+        web.change_again("app:v1").await?;
+        web.ends(false).await?;
+        web.all_run("app:v1").await?;
+        web.given_back(&before).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// "Roll back is seen while paused."
+pub(crate) async fn a_roll_back_is_seen_in_a_pause(env: Env) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
+    web.change("app:v2").await?;
+    web.waits(1).await?;
+    web.set(&json!({"strategy": {"paused": true}})).await?;
+    web.until("paused", |it| {
+        condition(it, "Progressing").is_some_and(|it| it["reason"] == "Paused")
+    })
+    .await?;
+    web.change_again("app:v1").await?;
+    web.ends(false).await?;
+    web.all_run("app:v1").await
+}
+
+/// `rollback-in-batch`: back through the steps, of a StatefulSet.
+pub(crate) async fn a_roll_back_in_batches_goes_through_the_steps(env: Env) -> Outcome {
+    let mut web = steps(&env, SETS, &json!(["20%", "60%", "100%"])).await?;
+    let before = web.web.read().await?;
+    let back =
+        json!({"metadata": {"annotations": {"rollouts.kruise.io/rollback-in-batch": "true"}}});
+    env.patch(RELEASED, "web", &back).await?;
+    web.change("app:v2").await?;
+    web.waits(1).await?;
+    web.approve().await?;
+    web.waits(2).await?;
+    web.web.runs("app:v2", 3).await?;
+    web.change_again("app:v1").await?;
+    let waiting = web.waits(1).await?;
+    let id = waiting["status"]["canaryStatus"]["observedRolloutID"].as_str().unwrap_or_default();
+    same("the id says so", id.starts_with("rollback-"), true)?;
+    web.approve().await?;
+    web.waits(2).await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    web.all_run("app:v1").await?;
+    web.given_back(&before).await
+}
+
+/// v1, v2, v3: the third begins anew at the first step, and the stable one stays the first.
+pub(crate) async fn a_change_on_top_begins_anew(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "60%", "100%"])).await?;
+        let before = web.web.read().await?;
+        web.change("app:v2").await?;
+        let first = web.waits(1).await?;
+        web.approve().await?;
+        web.waits(2).await?;
+        web.change_again("app:v3").await?;
+        web.until("the first step of the third", |it| {
+            let canary = &it["status"]["canaryStatus"];
+            canary["canaryRevision"] != first["status"]["canaryStatus"]["canaryRevision"]
+                && canary["currentStepState"] == "StepPaused"
+                && canary["currentStepIndex"] == 1
+        })
+        .await?;
+        web.web.runs("app:v3", 1).await?;
+        let now = web.read().await?;
+        same(
+            "stable revision",
+            &now["status"]["canaryStatus"]["stableRevision"],
+            &first["status"]["canaryStatus"]["stableRevision"],
+        )?;
+        web.approve().await?;
+        web.waits(2).await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.all_run("app:v3").await?;
+        web.given_back(&before).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// v1, v2, v3 and back to v1: that is a roll back, whatever was in between.
+pub(crate) async fn a_roll_back_after_a_change_on_top_is_one(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        web.change("app:v2").await?;
+        let first = web.waits(1).await?;
+        web.change_again("app:v3").await?;
+        web.until("the third", |it| {
+            let canary = &it["status"]["canaryStatus"];
+            canary["canaryRevision"] != first["status"]["canaryStatus"]["canaryRevision"]
+                && canary["currentStepState"] == "StepPaused"
+        })
+        .await?;
+        web.change_again("app:v1").await?;
+        web.ends(false).await?;
+        web.all_run("app:v1").await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// A change that no webhook held is held by the controller: what has not moved goes by the steps.
+pub(crate) async fn a_change_that_slipped_past_is_held(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!(["60%", "100%"])).await?;
+        web.slip("app:v2").await?;
+        let waiting = web.waits(1).await?;
+        let pods = web.web.pods().await?.len();
+        let running = web.web.running("app:v2").await?.0;
+        crate::env::ensure(running < pods, || format!("all {pods} Pods moved: {waiting}"))?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.all_run("app:v2").await?;
+        web.away().await?;
+    }
+    Ok(())
+}

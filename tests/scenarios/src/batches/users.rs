@@ -1,0 +1,186 @@
+//! What users do to a release that is under way.
+
+use serde_json::{Value, json};
+
+use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Outcome, RELEASED, RELEASES, SETS, ensure, same};
+use crate::kit::{condition, steps};
+
+/// "`paused` holds the Pods too."
+pub(crate) async fn a_paused_rollout_stands_still_until_it_is_resumed(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        web.change("app:v2").await?;
+        web.waits(1).await?;
+        web.set(&json!({"strategy": {"paused": true}})).await?;
+        web.until("paused", |it| {
+            condition(it, "Progressing").is_some_and(|it| it["reason"] == "Paused")
+        })
+        .await?;
+        web.approve().await?;
+        web.env
+            .stays(env.limit(20), "no Pod moves in a pause", || async {
+                Ok(web.web.running("app:v2").await? == (1, 1))
+            })
+            .await?;
+        web.set(&json!({"strategy": {"paused": false}})).await?;
+        web.ends(true).await?;
+        web.all_run("app:v2").await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// `nextStepIndex` jumps over steps, forwards and back; backwards moves nothing back.
+pub(crate) async fn a_jump_goes_where_it_is_asked_to(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS] {
+        let mut web = steps(&env, kind, &json!([1, 2, 4, "100%"])).await?;
+        web.change("app:v2").await?;
+        web.waits(1).await?;
+        web.say(&json!({"nextStepIndex": 3})).await?;
+        web.waits(3).await?;
+        web.web.runs("app:v2", 4).await?;
+        web.say(&json!({"nextStepIndex": 1})).await?;
+        web.waits(1).await?;
+        web.web.runs("app:v2", 4).await?;
+        web.say(&json!({"nextStepIndex": 4})).await?;
+        web.ends(true).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// "Deleting, disabling gives back every field that Sluice changed"; the workload's own controller goes on.
+pub(crate) async fn a_rollout_that_is_disabled_gives_the_workload_back(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        let before = web.web.read().await?;
+        web.change("app:v2").await?;
+        web.waits(1).await?;
+        web.set(&json!({"disabled": true})).await?;
+        web.until("disabled", |it| it["status"]["phase"] == "Disabled").await?;
+        web.given_back(&before).await?;
+        web.all_run("app:v2").await?;
+        web.set(&json!({"disabled": false})).await?;
+        web.until("healthy", |it| it["status"]["phase"] == "Healthy").await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn a_rollout_that_is_deleted_gives_the_workload_back(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        let before = web.web.read().await?;
+        web.change("app:v2").await?;
+        web.waits(1).await?;
+        env.delete(RELEASED, "web").await?;
+        web.gone().await?;
+        web.given_back(&before).await?;
+        web.all_run("app:v2").await?;
+        env.delete(kind, "web").await?;
+        web.no_pods().await?;
+    }
+    Ok(())
+}
+
+/// Steps may change in mid-release: on with the first that is not behind.
+pub(crate) async fn a_changed_plan_goes_on_where_it_stands(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS] {
+        let mut web = steps(&env, kind, &json!([1, 3, "100%"])).await?;
+        web.change("app:v2").await?;
+        web.waits(1).await?;
+        web.plan(&json!([2, 4, "100%"])).await?;
+        web.until("the first step is larger now", |it| {
+            it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2
+        })
+        .await?;
+        web.waits(1).await?;
+        web.web.runs("app:v2", 2).await?;
+        web.approve().await?;
+        web.waits(2).await?;
+        web.web.runs("app:v2", 4).await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// "Scale up or down in mid-release keeps the step's share for every kind."
+pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!(["20%", "100%"])).await?;
+    web.change("app:v2").await?;
+    web.waits(1).await?;
+    web.web.runs("app:v2", 1).await?;
+    web.web.change(&json!({"spec": {"replicas": 10}})).await?;
+    web.until("the share of ten", |it| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2)
+        .await?;
+    web.env
+        .stays(env.limit(20), "a share of 20 %", || async {
+            Ok(web.web.running("app:v2").await?.0 <= 2)
+        })
+        .await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    web.all_run("app:v2").await
+}
+
+/// The mark is what protects a release: somebody who replaces the whole object takes it away.
+pub(crate) async fn a_mark_that_is_removed_is_put_back(env: Env) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
+    web.change("app:v2").await?;
+    web.waits(1).await?;
+    let mark = "rollouts.kruise.io/in-progressing";
+    web.web.change(&json!({"metadata": {"annotations": {mark: null}}})).await?;
+    web.web
+        .until("the mark is back", 60, |it| it["metadata"]["annotations"][mark].is_string())
+        .await?;
+    web.web.runs("app:v2", 1).await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    Ok(())
+}
+
+/// "A workload that vanishes for a moment keeps the Rollout's status and step."
+pub(crate) async fn a_workload_that_is_made_anew_is_released_no_further(env: Env) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
+    web.change("app:v2").await?;
+    web.waits(1).await?;
+    let object = web.web.read().await?;
+    env.delete(DEPLOYMENTS, "web").await?;
+    web.until("it says that it is missing", |it| it["status"]["message"] == "Workload Not Found")
+        .await?;
+    same("step", &web.read().await?["status"]["currentStepIndex"], &json!(1))?;
+    let fresh = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 5, "selector": object["spec"]["selector"],
+            "template": object["spec"]["template"],
+        },
+    });
+    env.create(DEPLOYMENTS, &fresh).await?;
+    // All of it is new: there is nothing left to be released.
+    web.all_run("app:v2").await?;
+    let left =
+        |it: &Value| it["status"]["phase"] == "Healthy" || it["status"]["currentStepIndex"] == 1;
+    let seen = web.until("it goes on", left).await?;
+    ensure(seen["status"]["canaryStatus"].is_object(), || "the status is kept".to_owned())
+}
+
+/// A BatchRelease that somebody deletes is made again, and moves nothing.
+pub(crate) async fn a_release_that_somebody_deletes_is_made_again(env: Env) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
+    web.change("app:v2").await?;
+    web.waits(1).await?;
+    let before = env.get(RELEASES, "web").await?;
+    env.delete(RELEASES, "web").await?;
+    env.until(RELEASES, "web", env.limit(60), "another one", |it| {
+        it["metadata"]["uid"] != before["metadata"]["uid"] && it["metadata"]["uid"].is_string()
+    })
+    .await?;
+    web.waits(1).await?;
+    web.web.runs("app:v2", 1).await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! A `Rollout` of a workload: its steps, and what a user says in between.
+
+use serde_json::{Value, json};
+
+use super::Workload;
+use crate::env::{
+    DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, SETS, ensure,
+    same,
+};
+
+/// Labels that stay on a workload for as long as it has a Rollout.
+const WORKLOAD_TYPE: &str = "rollouts.kruise.io/workload-type";
+const MARK: &str = "rollouts.kruise.io/in-progressing";
+
+/// A `Rollout` with the workload that it releases.
+pub(crate) struct Steps {
+    pub(crate) env: Env,
+    pub(crate) web: Workload,
+}
+
+/// What holds a change, as admission writes it.
+pub(crate) fn held(kind: Kind) -> Value {
+    let mut held = super::release::held(kind);
+    held["metadata"]["annotations"][MARK] = json!("{\"rolloutName\":\"web\"}");
+    held
+}
+
+/// Five Pods of a Deployment or a StatefulSet, as many as there are Nodes of a DaemonSet; under a Rollout of
+/// these steps: a size, or a size and what is waited for.
+pub(crate) async fn steps(env: &Env, kind: Kind, steps: &Value) -> Result<Steps, Failure> {
+    let spec = if kind == DAEMONSETS { json!({}) } else { json!({"replicas": 5}) };
+    Steps::of(Workload::deploy(env, kind, "web", spec).await?, steps).await
+}
+
+impl Steps {
+    /// A Rollout for a workload that is there.
+    pub(crate) async fn of(web: Workload, steps: &Value) -> Result<Self, Failure> {
+        let env = web.env.clone();
+        let kind = match web.kind {
+            DEPLOYMENTS => "Deployment",
+            SETS => "StatefulSet",
+            _ => "DaemonSet",
+        };
+        let object = json!({
+            "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout",
+            "metadata": {"name": "web"},
+            "spec": {
+                "workloadRef": {"apiVersion": "apps/v1", "kind": kind, "name": web.name},
+                "strategy": {"canary": {"enableExtraWorkloadForCanary": false, "steps": plan(steps)}},
+            },
+        });
+        env.create(RELEASED, &object).await?;
+        let steps = Self { env, web };
+        steps.until("healthy", |it| it["status"]["phase"] == "Healthy").await?;
+        Ok(steps)
+    }
+
+    /// A new image, held.
+    pub(crate) async fn change(&mut self, image: &str) -> Outcome {
+        self.change_with(image, held(self.web.kind)).await
+    }
+
+    /// A new image, and nothing that would hold it.
+    pub(crate) async fn slip(&mut self, image: &str) -> Outcome {
+        self.change_with(image, json!({})).await
+    }
+
+    /// A new image over one that is held: what holds it stays.
+    pub(crate) async fn change_again(&mut self, image: &str) -> Outcome {
+        // Admission closes a set at once.
+        let held = if self.web.kind == SETS { held(SETS) } else { json!({}) };
+        self.change_with(image, held).await
+    }
+
+    async fn change_with(&mut self, image: &str, mut patch: Value) -> Outcome {
+        self.web.watch().await?;
+        patch["spec"]["template"] =
+            json!({"spec": {"containers": [{"name": "main", "image": image}]}});
+        self.web.change(&patch).await
+    }
+
+    pub(crate) async fn read(&self) -> Result<Value, Failure> {
+        Ok(self.env.get(RELEASED, "web").await?)
+    }
+
+    pub(crate) async fn until(
+        &self,
+        claim: &str,
+        what: impl Fn(&Value) -> bool,
+    ) -> Result<Value, Failure> {
+        self.env.until(RELEASED, "web", self.env.limit(180), claim, what).await
+    }
+
+    /// Waits until the Pods of this step are ready, and it waits for somebody.
+    pub(crate) async fn waits(&self, step: u32) -> Result<Value, Failure> {
+        self.until(&format!("step {step} waits"), |it| {
+            it["status"]["currentStepIndex"] == step
+                && it["status"]["currentStepState"] == "StepPaused"
+        })
+        .await
+    }
+
+    /// As `kubectl kruise rollout approve` does it.
+    pub(crate) async fn approve(&self) -> Outcome {
+        self.say(&json!({"currentStepState": "StepReady"})).await
+    }
+
+    /// Writes into the status of the release.
+    pub(crate) async fn say(&self, canary: &Value) -> Outcome {
+        let patch = json!({"status": {"canaryStatus": canary}});
+        let content = "application/merge-patch+json";
+        self.env.patch_sub(RELEASED, "web", "status", content, &patch).await?;
+        Ok(())
+    }
+
+    /// Changes the spec of the Rollout.
+    pub(crate) async fn set(&self, spec: &Value) -> Outcome {
+        self.env.patch(RELEASED, "web", &json!({ "spec": spec })).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn plan(&self, steps: &Value) -> Outcome {
+        self.set(&json!({"strategy": {"canary": {"steps": plan(steps)}}})).await
+    }
+
+    /// Waits until the release is over, with success or without.
+    pub(crate) async fn ends(&self, success: bool) -> Result<Value, Failure> {
+        let says = if success { "True" } else { "False" };
+        let over = |it: &Value| it["type"] == "Succeeded" && it["status"] == says;
+        self.until("the release is over", |it| {
+            let conditions = it["status"]["conditions"].as_array();
+            it["status"]["phase"] == "Healthy" && conditions.into_iter().flatten().any(over)
+        })
+        .await
+    }
+
+    /// Makes room for the next of its name.
+    pub(crate) async fn away(self) -> Outcome {
+        self.env.delete(RELEASED, "web").await?;
+        self.gone().await?;
+        self.env.delete(self.web.kind, "web").await?;
+        self.no_pods().await
+    }
+
+    /// Waits until the last Pod is gone.
+    pub(crate) async fn no_pods(&self) -> Outcome {
+        let mut patience = self.env.patience(self.env.limit(120));
+        while !self.env.list(PODS, "app=web").await?.is_empty() {
+            patience.rest(|| "the last Pod is gone".to_owned()).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until it is gone.
+    pub(crate) async fn gone(&self) -> Outcome {
+        let mut patience = self.env.patience(self.env.limit(60));
+        while self.env.get(RELEASED, "web").await.is_ok() {
+            patience.rest(|| "the Rollout is gone".to_owned()).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all Pods run this image.
+    pub(crate) async fn all_run(&self, image: &str) -> Outcome {
+        let mut patience = self.env.patience(self.env.limit(180));
+        loop {
+            let pods = self.web.pods().await?;
+            if !pods.is_empty() && pods.iter().all(|pod| pod.image == image && pod.ready) {
+                return Ok(());
+            }
+            patience.rest(|| format!("all Pods run {image}: {pods:?}")).await?;
+        }
+    }
+
+    /// Nothing of a release stands on the workload but the label by which webhooks select, its own fields are
+    /// as they were before, and there is no BatchRelease.
+    pub(crate) async fn given_back(&self, before: &Value) -> Outcome {
+        let after = self.web.read().await?;
+        for map in ["annotations", "labels"] {
+            for key in after["metadata"][map].as_object().into_iter().flatten().map(|(key, _)| key)
+            {
+                let ours = key.contains("rollouts.kruise.io/") || key.contains("sluice.dev/");
+                ensure(!ours || key == WORKLOAD_TYPE, || format!("{key} is left: {after}"))?;
+            }
+        }
+        for field in ["strategy", "updateStrategy", "paused", "minReadySeconds"] {
+            let stands = |object: &Value| match &object["spec"][field] {
+                Value::Bool(false) => Value::Null,
+                other => other.clone(),
+            };
+            same(field, stands(&after), stands(before))?;
+        }
+        ensure(self.env.get(RELEASES, "web").await.is_err(), || {
+            "the BatchRelease is left".to_owned()
+        })
+    }
+
+    /// So many Pods bear the label of this batch, from 1, of the release that is under way.
+    pub(crate) async fn batch_has(&self, batch: usize, pods: usize) -> Outcome {
+        let status = self.read().await?["status"]["canaryStatus"].clone();
+        let id = status["observedRolloutID"].as_str().unwrap_or_default().to_owned();
+        let selector = format!(
+            "app=web,rollouts.kruise.io/rollout-id={id},rollouts.kruise.io/rollout-batch-id={batch}"
+        );
+        let found = self.env.list(PODS, &selector).await?.len();
+        same(&format!("Pods with the label of batch {batch}"), found, pods)
+    }
+}
+
+/// `[1, ["50%", 5]]`: a step without a number of seconds waits for approval.
+fn plan(steps: &Value) -> Vec<Value> {
+    let step = |step: &Value| match step.as_array() {
+        Some(pair) => json!({"replicas": pair[0], "pause": {"duration": pair[1]}}),
+        None => json!({"replicas": step}),
+    };
+    steps.as_array().into_iter().flatten().map(step).collect()
+}
