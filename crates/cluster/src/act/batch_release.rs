@@ -97,7 +97,9 @@ impl Writer<'_> {
 
     async fn take(&mut self, keep: Option<Original>, held: Held) {
         let seen = self.seen;
-        let (Some(live), Target::Found(body)) = (&seen.workload, &seen.world.target) else { return };
+        let (Some(live), Target::Found(body)) = (&seen.workload, &seen.world.target) else {
+            return;
+        };
         let control = json!({
             "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "BatchRelease",
             "name": seen.key.name, "uid": seen.uid.0,
@@ -226,8 +228,7 @@ impl Writer<'_> {
         if !self.work.may() {
             return;
         }
-        let written =
-            patch(&self.work.hands.client, &self.seen.key.namespace, object, body).await;
+        let written = patch(&self.work.hands.client, &self.seen.key.namespace, object, body).await;
         self.note(object.plural, written);
     }
 

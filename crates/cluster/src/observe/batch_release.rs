@@ -99,9 +99,9 @@ pub fn observe(
     let labels = live.as_ref().map(|live| &live.object["spec"]["template"]["metadata"]["labels"]);
     let budgets = held.budgets.in_namespace(&key.namespace);
     let budgets = budgets.filter(|budget| labels.is_some_and(|labels| budget.selects(labels)));
-    outcome.accepted.retain(|uid| {
-        pods.iter().any(|seen| seen.pod.uid == *uid && seen.pod.deletion.is_none())
-    });
+    outcome
+        .accepted
+        .retain(|uid| pods.iter().any(|seen| seen.pod.uid == *uid && seen.pod.deletion.is_none()));
     let marked = pods.iter().filter(|seen| seen.marks != Marks::default());
     let deadline = deadline(live.as_ref().map(|live| &live.object["spec"]));
     let world = World {

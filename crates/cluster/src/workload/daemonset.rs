@@ -1,7 +1,8 @@
 //! Native DaemonSets: held by OnDelete.
 
 use api::batches::names::{
-    CONTROL_INFO, DAEMONSET_ADVANCED_CONTROL, DAEMONSET_ORIGINAL_STRATEGY, DAEMONSET_REVISION, IN_PROGRESSING,
+    CONTROL_INFO, DAEMONSET_ADVANCED_CONTROL, DAEMONSET_ORIGINAL_STRATEGY, DAEMONSET_REVISION,
+    IN_PROGRESSING,
 };
 use engine::front::batch_release::{Body, Held, Machinery, Original};
 use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use api::batches::names::{
-    CONTROL_INFO, CONTROLLED_BY_ADVANCED, DEPLOYMENT_EXTRA_STATUS, DEPLOYMENT_STRATEGY, IN_PROGRESSING,
-    STABLE_REVISION,
+    CONTROL_INFO, CONTROLLED_BY_ADVANCED, DEPLOYMENT_EXTRA_STATUS, DEPLOYMENT_STRATEGY,
+    IN_PROGRESSING, STABLE_REVISION,
 };
 use engine::front::batch_release::{Body, Deployment, Held, Machinery, Original, Rolling};
 use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};

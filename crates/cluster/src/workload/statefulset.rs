@@ -7,9 +7,7 @@ use engine::front::batch_release::{Body, Held, Machinery, Original};
 use engine::world::{Claim, Strategy};
 use serde_json::{Map, Value, json};
 
-use super::{
-    ABOVE_ALL, Claimed, Draft, Hold, KeepHeld, Take, annotation, count, mark, number,
-};
+use super::{ABOVE_ALL, Claimed, Draft, Hold, KeepHeld, Take, annotation, count, mark, number};
 use crate::seen::StatefulSetSeen;
 
 /// The patch that holds a change.

@@ -10,6 +10,7 @@ mod electing;
 mod embedded;
 mod far;
 mod played;
+mod releasing;
 mod telling;
 mod watching;
 mod writing;

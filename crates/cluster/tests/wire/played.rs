@@ -46,7 +46,9 @@ impl Played {
         let (client, far) = far(move |asked| {
             let path = asked.line.split('?').next().unwrap_or_default().to_owned();
             let plural = KINDS.into_iter().find(|kind| path.ends_with(&format!("/{kind}")));
-            match plural.filter(|_| asked.line.starts_with("GET ")) {
+            // A list by labels is none of the watches'.
+            let of_watch = asked.line.starts_with("GET ") && !asked.line.contains("labelSelector=");
+            match plural.filter(|_| of_watch) {
                 Some(plural) if asked.line.contains("watch=true") => {
                     let (tell, told) = unbounded_channel();
                     open.lock().unwrap().insert(plural, tell);
