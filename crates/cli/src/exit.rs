@@ -52,6 +52,9 @@ pub(crate) enum Failure {
     /// It could not be done.
     #[error("{0}")]
     Failed(String),
+    /// Somebody else changed the object in between.
+    #[error("{0}")]
+    Conflict(String),
     /// The arguments contradict each other.
     #[error("{0}")]
     Usage(String),
@@ -78,7 +81,9 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-            Self::Failed(_) | Self::Unreachable(_) | Self::Output(_) => Exit::Failed,
+            Self::Failed(_) | Self::Conflict(_) | Self::Unreachable(_) | Self::Output(_) => {
+                Exit::Failed
+            }
             Self::Usage(_) => Exit::Usage,
             Self::NotFound(_) | Self::NotServed(_) | Self::Forbidden(_) => Exit::Absent,
         }
@@ -124,6 +129,7 @@ mod tests {
         }
         let words = || "words".to_owned();
         check(&Failure::Failed(words()), 1);
+        check(&Failure::Conflict(words()), 1);
         check(&Failure::Unreachable(words()), 1);
         check(&Failure::Usage(words()), 2);
         check(&Failure::NotFound(words()), 5);

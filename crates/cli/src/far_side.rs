@@ -1,5 +1,8 @@
 //! The far side of the wire in tests: a small router that answers with fixed objects.
 
+pub(crate) mod embedded;
+pub(crate) mod web;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -24,7 +27,8 @@ pub(crate) struct FarSide(Arc<Mutex<State>>);
 struct State {
     /// By path: one answer after another, the last of them for ever; null is a 404.
     answers: BTreeMap<String, Vec<Value>>,
-    patches: Vec<Value>,
+    /// Path and body.
+    patches: Vec<(String, Value)>,
 }
 
 impl FarSide {
@@ -48,6 +52,7 @@ impl FarSide {
         let rollouts = "/apis/bedrock.operator.slack.com/v1/namespaces/default/statefulsetrollouts";
         Self::default()
             .with(rollouts, &list(&[rollout()]))
+            .with("/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts", &list(&[]))
             .with(&format!("{rollouts}/tester"), &rollout())
             .with("/apis/apps/v1/namespaces/default/statefulsets/tester", &set())
             .with("/api/v1/namespaces/default/pods", &list(&pods()))
@@ -68,7 +73,12 @@ impl FarSide {
 
     /// The bodies of all patches.
     pub(crate) fn patches(&self) -> Vec<Value> {
-        self.0.lock().unwrap().patches.clone()
+        self.0.lock().unwrap().patches.iter().map(|(_, body)| body.clone()).collect()
+    }
+
+    /// The paths of all patches.
+    pub(crate) fn patched(&self) -> Vec<String> {
+        self.0.lock().unwrap().patches.iter().map(|(path, _)| path.clone()).collect()
     }
 }
 
@@ -77,7 +87,8 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     let body = to_bytes(body, 1 << 20).await.unwrap();
     let mut state = state.lock().unwrap();
     if parts.method == Method::PATCH {
-        state.patches.push(serde_json::from_slice(&body).unwrap());
+        let path = parts.uri.path().to_owned();
+        state.patches.push((path, serde_json::from_slice(&body).unwrap()));
     }
     let path = parts.uri.path();
     let name = path.rsplit('/').next().unwrap_or_default().to_owned();

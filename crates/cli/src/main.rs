@@ -7,13 +7,17 @@ mod exit;
 mod facts;
 #[cfg(test)]
 mod far_side;
+mod find;
 mod locate;
+mod look;
 mod name;
 mod out;
 mod screen;
 mod session;
 mod show;
+mod standing;
 mod webhook;
+mod writes;
 
 use std::process::ExitCode;
 

@@ -1,16 +1,89 @@
 //! Names of objects as arguments: checked before they become part of a path.
 
-/// A DNS subdomain, as names of rollouts are; `KIND/NAME` is taken for the kinds that we serve.
+use std::fmt;
+
+use crate::facts::workload::WorkloadKind;
+
+/// What somebody calls a rollout: `NAME` or `TYPE/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Which kind, if it is said.
+    pub(crate) kind: Option<Kind>,
+    /// The name.
+    pub(crate) name: String,
+}
+
+/// A kind that can be said before a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    StatefulsetRollout,
+    Rollout,
+    BatchRelease,
+    /// The rollout that leads this workload is meant.
+    Workload(WorkloadKind),
+}
+
+impl Kind {
+    /// As kubectl writes it before a name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::StatefulsetRollout => "statefulsetrollout",
+            Self::Rollout => "rollout",
+            Self::BatchRelease => "batchrelease",
+            Self::Workload(kind) => kind.word(),
+        }
+    }
+
+    fn of(text: &str) -> Option<Self> {
+        let text = text.to_ascii_lowercase();
+        // `rollouts.kruise.io` is a group and no part of a word: the first dot ends the word.
+        let (word, group) = text.split_once('.').unwrap_or((&text, ""));
+        let (kind, of) = match word {
+            "ssr" | "statefulsetrollout" | "statefulsetrollouts" => {
+                (Self::StatefulsetRollout, "bedrock.operator.slack.com")
+            }
+            "ro" | "rollout" | "rollouts" => (Self::Rollout, "rollouts.kruise.io"),
+            "br" | "batchrelease" | "batchreleases" => (Self::BatchRelease, "rollouts.kruise.io"),
+            "deploy" | "deployment" | "deployments" => {
+                (Self::Workload(WorkloadKind::Deployment), "apps")
+            }
+            "sts" | "statefulset" | "statefulsets" => {
+                (Self::Workload(WorkloadKind::StatefulSet), "apps")
+            }
+            "ds" | "daemonset" | "daemonsets" => (Self::Workload(WorkloadKind::DaemonSet), "apps"),
+            _ => return None,
+        };
+        // kubectl takes a version in between as well.
+        let fits = group.is_empty() || group == of || group.ends_with(&format!(".{of}"));
+        fits.then_some(kind)
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Some(kind) => write!(f, "{}/{}", kind.word(), self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// A DNS subdomain, as names of rollouts are, perhaps with a kind before it.
 ///
 /// # Errors
 /// Says what a name looks like; clap adds the argument and the value.
-pub(crate) fn object(text: &str) -> Result<String, String> {
-    let name = match text.split_once('/') {
-        Some((kind, name)) if KINDS.contains(&kind.to_ascii_lowercase().as_str()) => name,
-        Some((kind, _)) => {
-            return Err(format!("{kind:?} is no kind that Sluice serves; give the name alone"));
-        }
-        None => text,
+pub(crate) fn object(text: &str) -> Result<Named, String> {
+    let (kind, name) = match text.split_once('/') {
+        Some((kind, name)) => match Kind::of(kind) {
+            Some(kind) => (Some(kind), name),
+            None => {
+                return Err(format!(
+                    "{kind:?} is no kind that Sluice releases; it is statefulsetrollout (ssr), rollout, \
+                     batchrelease, deployment, statefulset or daemonset"
+                ));
+            }
+        },
+        None => (None, text),
     };
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
     let ends = |c: char| c == '-' || c == '.';
@@ -22,7 +95,7 @@ pub(crate) fn object(text: &str) -> Result<String, String> {
     {
         return Err("a name has lower-case letters, digits, and inner dashes and dots".to_owned());
     }
-    Ok(name.to_owned())
+    Ok(Named { kind, name: name.to_owned() })
 }
 
 /// A DNS label, as names of namespaces are.
@@ -40,13 +113,6 @@ pub(crate) fn namespace(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-const KINDS: [&str; 4] = [
-    "ssr",
-    "statefulsetrollout",
-    "statefulsetrollouts",
-    "statefulsetrollouts.bedrock.operator.slack.com",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,11 +120,22 @@ mod tests {
     #[test]
     fn a_name_is_taken_with_or_without_its_kind() {
         fn check(text: &str, expect: Option<&str>) {
-            assert_eq!(object(text).ok().as_deref(), expect, "{text}");
+            let found = object(text).ok().map(|named| named.to_string());
+            assert_eq!(found.as_deref(), expect, "{text}");
         }
         check("tester", Some("tester"));
-        check("ssr/tester", Some("tester"));
-        check("StatefulsetRollout/a.b-c", Some("a.b-c"));
+        check("ssr/tester", Some("statefulsetrollout/tester"));
+        check("StatefulsetRollout/a.b-c", Some("statefulsetrollout/a.b-c"));
+        check("statefulsetrollouts.bedrock.operator.slack.com/a", Some("statefulsetrollout/a"));
+        check("ro/web", Some("rollout/web"));
+        check("rollouts.rollouts.kruise.io/web", Some("rollout/web"));
+        check("rollouts.v1beta1.rollouts.kruise.io/web", Some("rollout/web"));
+        check("rollouts.argoproj.io/web", None);
+        check("br/web", Some("batchrelease/web"));
+        check("deploy/web", Some("deployment/web"));
+        check("deployments.apps/web", Some("deployment/web"));
+        check("sts/db", Some("statefulset/db"));
+        check("ds/agent", Some("daemonset/agent"));
         check("pod/tester", None);
         check("../secrets", None);
         check("a b", None);

@@ -24,7 +24,7 @@ pub(crate) struct Connection {
     pub(crate) context: Option<String>,
 
     /// Namespace; without it that of the context
-    #[arg(short, long, value_name = "NAME", value_parser = crate::name::object)]
+    #[arg(short, long, value_name = "NAME", value_parser = crate::name::namespace)]
     pub(crate) namespace: Option<String>,
 }
 
@@ -226,7 +226,7 @@ fn refused(status: &kube::core::Status, verb: &str, object: &str, address: &str)
         403 => Failure::Forbidden(format!(
             "cannot {verb} {object}: {words}; ask whoever runs the cluster for this permission"
         )),
-        409 => Failure::Failed(format!(
+        409 => Failure::Conflict(format!(
             "cannot {verb} {object}: somebody else has changed it just now; try again ({words})"
         )),
         429 | 500.. => Failure::Unreachable(format!(

@@ -1,20 +1,26 @@
-//! What `pause`, `resume` and `retry` share: one merge patch on a rollout's spec, and what is said.
+//! What the verbs share that change something: find it, decide, write once, say what is so then.
+//!
+//! A write is refused by the server where somebody changed the object in between; then everything is
+//! looked at and decided again.
 
-use api::bedrock::StatefulsetRollout;
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::{decoded, rollout, rollouts_path};
+use crate::find::{Found, find};
+use crate::name::Named;
 use crate::out::{Out, PlainFormat};
 use crate::session::{Connection, Session};
+use crate::writes::Write;
 
 /// The flags of a command that changes a rollout.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Flags {
-    /// The rollout
+    /// The rollout, as NAME or TYPE/NAME
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
-    pub(crate) name: String,
+    pub(crate) name: Named,
 
     /// How the result is written
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "text")]
@@ -28,67 +34,114 @@ pub(crate) struct Flags {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Done {
+    pub(crate) kind: &'static str,
     pub(crate) namespace: String,
     pub(crate) name: String,
     /// The command.
     pub(crate) action: &'static str,
     /// Whether anything had to be changed.
     pub(crate) changed: bool,
-    /// The generation that `sluice status` is going to wait for.
+    /// The generation of the object that was written, or that needed no write.
     pub(crate) generation: i64,
     /// A sentence.
     pub(crate) message: String,
 }
 
-/// A change that a command decides on after it has seen the rollout.
+/// A change that a command decides on after it has looked.
 pub(crate) struct Change {
-    /// Merged into `spec`; `None` when it is so already.
-    pub(crate) spec: Option<Value>,
+    /// In this order; none when it is so already.
+    pub(crate) writes: Vec<Write>,
     /// What is so then.
     pub(crate) message: String,
 }
 
-/// Reads the rollout, decides, changes it, and says so.
+impl Change {
+    /// One write.
+    pub(crate) fn by(write: Write, message: impl Into<String>) -> Self {
+        Self { writes: vec![write], message: message.into() }
+    }
+
+    /// Nothing to write.
+    pub(crate) fn none(message: impl Into<String>) -> Self {
+        Self { writes: Vec::new(), message: message.into() }
+    }
+}
+
+/// How often it is looked again after a conflict.
+const TRIES: u32 = 5;
+
+/// Finds the rollout, decides, changes it, and says so.
 pub(crate) async fn make(
     session: &Session,
     flags: &Flags,
     action: &'static str,
     out: &mut Out,
-    decide: impl FnOnce(&StatefulsetRollout) -> Change,
+    decide: impl AsyncFn(&Found) -> Result<Change, Failure>,
 ) -> Outcome {
-    let raw = rollout(session, &flags.name).await?;
-    let seen: StatefulsetRollout = decoded(&raw, "statefulsetrollout")?;
-    let change = decide(&seen);
-    let changed = change.spec.is_some();
-    let now = match change.spec {
-        Some(spec) => merge(session, &flags.name, &spec).await?,
-        None => raw,
-    };
-    let done = Done {
-        namespace: session.namespace.clone(),
-        name: flags.name.clone(),
-        action,
-        changed,
-        generation: now["metadata"]["generation"].as_i64().unwrap_or(0),
-        message: change.message,
-    };
-    out.document(flags.output.into(), &done, |_| {
-        format!("statefulsetrollout {}/{} {}\n", done.namespace, done.name, done.message)
+    let done = carry_out(session, &flags.name, action, decide).await?;
+    say(&done, flags.output, out)
+}
+
+/// The sentence, or the document.
+fn say(done: &Done, output: PlainFormat, out: &mut Out) -> Outcome {
+    out.document(output.into(), done, |_| {
+        let kind = done.kind.to_ascii_lowercase();
+        format!("{kind} {}/{} {}\n", done.namespace, done.name, done.message)
     })?;
     Ok(Exit::Done)
 }
 
-/// Merges into the spec of a rollout.
-async fn merge(session: &Session, name: &str, spec: &Value) -> Result<Value, Failure> {
-    let path = format!("{}/{name}", rollouts_path(Some(&session.namespace)));
-    let object = format!("statefulsetrollout {}/{name}", session.namespace);
-    session.merge(&path, &json!({"spec": spec}), &object).await
+async fn carry_out(
+    session: &Session,
+    named: &Named,
+    action: &'static str,
+    decide: impl AsyncFn(&Found) -> Result<Change, Failure>,
+) -> Result<Done, Failure> {
+    let mut found = find(session, named).await?;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let change = decide(&found).await?;
+        match write(session, &change.writes).await {
+            Err(Failure::Conflict(_)) if tries < TRIES => {
+                tokio::time::sleep(Duration::from_millis(50) * tries).await;
+                found = found.again(session).await?;
+            }
+            Err(failure) => return Err(failure),
+            Ok(written) => {
+                let now = written.as_ref().unwrap_or(&found.raw);
+                return Ok(Done {
+                    kind: found.front.kind(),
+                    namespace: found.namespace.clone(),
+                    name: found.name.clone(),
+                    action,
+                    changed: written.is_some(),
+                    generation: now["metadata"]["generation"].as_i64().unwrap_or(0),
+                    message: change.message,
+                });
+            }
+        }
+    }
+}
+
+/// Sends them; answers with what the last one made.
+pub(super) async fn write(session: &Session, writes: &[Write]) -> Result<Option<Value>, Failure> {
+    let mut made = None;
+    for write in writes {
+        made = Some(write.send(session).await?);
+    }
+    Ok(made)
+}
+
+/// A merge patch of the spec.
+pub(crate) fn spec(found: &Found, spec: &Value, message: impl Into<String>) -> Change {
+    Change::by(crate::writes::merge(found, json!({"spec": spec})), message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::far_side::{FarSide, Paper, flags};
+    use crate::far_side::{FarSide, Paper, flags, rollout};
 
     #[derive(clap::Args)]
     #[group(skip)]
@@ -97,13 +150,14 @@ mod tests {
         flags: Flags,
     }
 
-    async fn made(
-        far_side: &FarSide,
-        arguments: &[&str],
-        spec: Option<Value>,
-    ) -> (Outcome, String) {
+    async fn made(far_side: &FarSide, arguments: &[&str], new: Option<Value>) -> (Outcome, String) {
         let (paper, flags) = (Paper::default(), flags::<Outer>(arguments).flags);
-        let decide = |_: &StatefulsetRollout| Change { spec, message: "is so".to_owned() };
+        let decide = async |found: &Found| {
+            Ok(match &new {
+                Some(new) => spec(found, new, "is so"),
+                None => Change::none("is so"),
+            })
+        };
         let out = &mut Out::to(paper.clone());
         let outcome = make(&far_side.session(), &flags, "try", out, decide).await;
         (outcome, paper.text())
@@ -124,5 +178,23 @@ mod tests {
         let done: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&done["changed"], &done["generation"]), (&json!(false), &json!(3)));
         assert_eq!(far_side.patches().len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_conflict_is_answered_with_another_look_and_in_the_end_with_its_words() {
+        let conflict = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure",
+            "code": 409, "reason": "Conflict", "message": "modified", "details": {"name": "tester"}});
+        let path = crate::facts::rollouts_path(Some("default")) + "/tester";
+        // Looked at, refused, looked at, taken.
+        let answers = [rollout(), conflict.clone(), rollout()];
+        let far_side = FarSide::default().with_each(&path, &answers);
+        let new = Some(json!({"pauseRequested": true}));
+        made(&far_side, &["ssr/tester"], new.clone()).await.0.unwrap();
+        assert_eq!(far_side.patches().len(), 2);
+        let answers: Vec<Value> = (0..10).flat_map(|_| [rollout(), conflict.clone()]).collect();
+        let far_side = FarSide::default().with_each(&path, &answers);
+        let failure = made(&far_side, &["ssr/tester"], new).await.0.unwrap_err();
+        assert!(failure.to_string().contains("somebody else"), "{failure}");
+        assert_eq!(far_side.patches().len(), 5);
     }
 }

@@ -1,21 +1,27 @@
 //! `sluice list`: the rollouts of a namespace, or of all.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use api::batches::Rollout;
 use cluster::Clock;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::{decoded, require_namespace, rollouts_path};
+use crate::facts::workload::WorkloadKind;
+use crate::facts::{decoded, require_namespace};
+use crate::find::{Front, all};
 use crate::out::{Format, Out};
 use crate::screen::Screen;
 use crate::session::{Connection, Session};
 use crate::show::age::age;
-use crate::show::paint::{Paint, Tone, phase};
+use crate::show::brief::{Brief, Row};
+use crate::show::paint::{Paint, Tone};
+use crate::show::release;
 use crate::show::table::{Cell, columns, toned};
-use crate::show::view::Summary;
 
-/// List rollouts
+/// List rollouts, by percent and by steps
 #[derive(clap::Args, Debug)]
 pub(crate) struct Flags {
     /// Those of all namespaces
@@ -52,7 +58,7 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
         return Ok(Exit::Done);
     }
     let mut screen = Screen::default();
-    let mut shown: Option<Vec<Summary>> = None;
+    let mut shown: Option<Vec<Row>> = None;
     loop {
         let text = matches!(flags.output, Format::Text | Format::Wide);
         if text && out.is_terminal() {
@@ -60,7 +66,7 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
             screen.draw(out, &text)?;
         } else if shown.as_ref() != Some(&rows) {
             let before = shown.take().unwrap_or_default();
-            let changed: Vec<Summary> =
+            let changed: Vec<Row> =
                 rows.iter().filter(|row| !before.contains(row)).cloned().collect();
             write_changes(&changed, flags, out, clock.now())?;
             shown = Some(rows);
@@ -74,15 +80,71 @@ async fn show(session: &Session, flags: &Flags, out: &mut Out, clock: &Clock) ->
     }
 }
 
-async fn read(session: &Session, flags: &Flags) -> Result<Vec<Summary>, Failure> {
+async fn read(session: &Session, flags: &Flags) -> Result<Vec<Row>, Failure> {
     let namespace = (!flags.all_namespaces).then_some(session.namespace.as_str());
-    let items = session.list(&rollouts_path(namespace), "statefulsetrollouts").await?;
-    let rollouts = items.iter().map(|item| decoded(item, "statefulsetrollout"));
-    rollouts.map(|rollout| Ok(Summary::of(&rollout?))).collect()
+    let words = "statefulsetrollouts";
+    let percent = session.list(&Front::Percent.collection(namespace), words).await;
+    let steps = all(session, Front::Steps, namespace).await?;
+    let percent = match percent {
+        // One of the two resources is enough.
+        Err(Failure::NotServed(_)) if !steps.is_empty() => Vec::new(),
+        other => other?,
+    };
+    let workloads = workloads(session, &steps, namespace).await?;
+    let mut rows = Vec::new();
+    for raw in &percent {
+        rows.push(Row::of(&decoded(raw, words)?));
+    }
+    for raw in &steps {
+        let rollout: Rollout = decoded(raw, "rollout")?;
+        let workload = workloads.get(&key(raw, &rollout));
+        rows.push(release::row(&rollout, workload));
+    }
+    rows.sort_by(|a, b| place(&a.brief).cmp(&place(&b.brief)));
+    Ok(rows)
+}
+
+fn place(brief: &Brief) -> (&str, &str, &str) {
+    (&brief.namespace, &brief.name, brief.kind)
+}
+
+/// Namespace, kind and name of a Rollout's workload.
+type Key = (String, Option<WorkloadKind>, String);
+
+fn key(raw: &Value, rollout: &Rollout) -> Key {
+    let namespace = raw["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    let reference = &rollout.spec.workload_ref;
+    (namespace, WorkloadKind::of(reference), reference.name.clone())
+}
+
+/// The workloads of some Rollouts, a list for each kind. Who may not see them sees the rest.
+async fn workloads(
+    session: &Session,
+    rollouts: &[Value],
+    namespace: Option<&str>,
+) -> Result<BTreeMap<Key, Value>, Failure> {
+    let mut found = BTreeMap::new();
+    for kind in WorkloadKind::ALL {
+        let is_led = rollouts.iter().any(|raw| raw["spec"]["workloadRef"]["kind"] == kind.name());
+        if !is_led {
+            continue;
+        }
+        let words = format!("{}s", kind.word());
+        let items = match session.list(&kind.collection(namespace), &words).await {
+            Err(Failure::Forbidden(_)) => Vec::new(),
+            other => other?,
+        };
+        for item in items {
+            let text =
+                |field: &str| item["metadata"][field].as_str().unwrap_or_default().to_owned();
+            found.insert((text("namespace"), Some(kind), text("name")), item);
+        }
+    }
+    Ok(found)
 }
 
 fn write_changes(
-    rows: &[Summary],
+    rows: &[Row],
     flags: &Flags,
     out: &mut Out,
     now: Timestamp,
@@ -96,26 +158,29 @@ fn write_changes(
     Ok(())
 }
 
-fn table(rows: &[Summary], flags: &Flags, paint: Paint, now: Timestamp) -> String {
+fn table(rows: &[Row], flags: &Flags, paint: Paint, now: Timestamp) -> String {
     if rows.is_empty() {
         return "no rollouts\n".to_owned();
     }
     let wide = flags.output == Format::Wide;
     let mut heading =
-        vec!["NAME", "PHASE", "PERCENT", "UPDATED", "READY", "VERSION", "AGE", "REASON"];
+        vec!["NAME", "PHASE", "PROGRESS", "UPDATED", "READY", "VERSION", "AGE", "REASON"];
     if flags.all_namespaces {
         heading.insert(0, "NAMESPACE");
     }
     if wide {
-        heading.extend(["IDENTITY", "LEAKED", "GENERATION"]);
+        heading.extend(["WORKLOAD", "IDENTITY", "LEAKED", "GENERATION"]);
     }
-    let rows: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, flags, now)).collect();
+    // Where there are several kinds, names alone do not say what is meant.
+    let mixed = rows.iter().any(|row| row.brief.kind != rows[0].brief.kind);
+    let rows: Vec<Vec<Cell>> =
+        rows.iter().map(|row| cells(&row.brief, flags, mixed, now)).collect();
     columns(paint, &heading, &rows)
 }
 
-fn cells(row: &Summary, flags: &Flags, now: Timestamp) -> Vec<Cell> {
-    let (mark, tone) = phase(&row.phase);
-    let reason = row.blocked.as_ref().map_or(row.reason.as_str(), |blocked| &blocked.message);
+fn cells(row: &Brief, flags: &Flags, mixed: bool, now: Timestamp) -> Vec<Cell> {
+    let (mark, tone) = row.mark;
+    let reason = row.blocked.as_ref().unwrap_or(&row.reason);
     let tone_reason = if row.blocked.is_some() { Tone::Bad } else { Tone::Plain };
     let short: String = reason.chars().take(60).collect();
     let cut = if short.len() < reason.len() && flags.output != Format::Wide {
@@ -123,12 +188,13 @@ fn cells(row: &Summary, flags: &Flags, now: Timestamp) -> Vec<Cell> {
     } else {
         reason.to_owned()
     };
+    let name = if mixed { format!("{}/{}", row.kind, row.name) } else { row.name.clone() };
     let mut cells: Vec<Cell> = vec![
-        row.name.as_str().into(),
+        name.into(),
         toned(tone, format!("{mark} {}", row.phase)),
-        format!("{}%", row.percent).into(),
-        format!("{}/{}/{}", row.updated_replicas, row.target_replicas, row.replicas).into(),
-        row.ready_replicas.to_string().into(),
+        row.progress.as_str().into(),
+        row.updated.as_str().into(),
+        row.ready.as_str().into(),
         row.version.as_str().into(),
         row.created.map(|created| age(created, now)).unwrap_or_default().into(),
         toned(tone_reason, cut),
@@ -138,8 +204,9 @@ fn cells(row: &Summary, flags: &Flags, now: Timestamp) -> Vec<Cell> {
     }
     if flags.output == Format::Wide {
         cells.extend([
-            row.rollout_identity.as_str().into(),
-            row.leaked_replicas.to_string().into(),
+            row.workload.as_str().into(),
+            row.id.as_str().into(),
+            row.leaked.as_str().into(),
             format!("{}/{}", row.observed_generation, row.generation).into(),
         ]);
     }
@@ -162,13 +229,35 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_namespace_that_does_not_exist_is_no_empty_list() {
-        let far_side = FarSide::default().with(
-            "/apis/bedrock.operator.slack.com/v1/namespaces/default/statefulsetrollouts",
-            &serde_json::json!({"items": []}),
-        );
+        let none = serde_json::json!({"items": []});
+        let far_side = FarSide::default()
+            .with(&Front::Percent.collection(Some("default")), &none)
+            .with(&Front::Steps.collection(Some("default")), &none);
         let failure =
             show(&far_side.session(), &flags(&[]), &mut Out::nowhere(), &noon()).await.unwrap_err();
         assert_eq!(failure.exit(), Exit::Absent);
         assert!(failure.to_string().contains("namespace default does not exist"), "{failure}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn rollouts_by_percent_and_by_steps_are_in_one_list() {
+        let paper = Paper::default();
+        let percent = crate::facts::rollouts_path(Some("default"));
+        let list = serde_json::json!({"items": [crate::far_side::rollout()]});
+        let session = FarSide::in_steps().with(&percent, &list).session();
+        let flags = flags(&["-o", "wide"]);
+        show(&session, &flags, &mut Out::to(paper.clone()), &noon()).await.unwrap();
+        insta::assert_snapshot!(paper.text());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_of_the_two_resources_is_enough() {
+        let path_unknown = serde_json::json!({"kind": "Status", "apiVersion": "v1",
+            "status": "Failure", "code": 404, "reason": "NotFound", "message": "no such path"});
+        let percent = crate::facts::rollouts_path(Some("default"));
+        let paper = Paper::default();
+        let session = FarSide::in_steps().with(&percent, &path_unknown).session();
+        show(&session, &flags(&[]), &mut Out::to(paper.clone()), &noon()).await.unwrap();
+        assert!(paper.text().contains("\nweb "), "{}", paper.text());
     }
 }

@@ -1,5 +1,7 @@
 //! The commands: one file each, all of one shape, `Flags` and `run`.
 
+mod abort;
+mod approve;
 mod change;
 mod cluster;
 mod crds;
@@ -13,8 +15,10 @@ mod list;
 mod operator;
 mod pause;
 mod plan;
+mod restart;
 mod resume;
 mod retry;
+mod rollback;
 mod status;
 mod undo;
 pub(crate) mod verdict;
@@ -24,9 +28,18 @@ use clap::{Parser, Subcommand};
 use crate::exit::{Outcome, TABLE};
 use crate::out::Out;
 
-/// Releases a new version of a StatefulSet a measured number of Pods at a time
+/// How a rollout is named, as `sluice --help` shows it.
+const NAMES: &str = "\
+A rollout is named by NAME, or by TYPE/NAME where that is not enough:
+  statefulsetrollout/NAME (ssr)            by percent
+  rollout/NAME (ro)                        by steps
+  deployment/NAME, statefulset/NAME, daemonset/NAME (deploy, sts, ds)
+                                           the rollout that leads this workload
+  batchrelease/NAME (br)                   the rollout that wrote it, or itself";
+
+/// Releases a new version of a workload a measured number of Pods at a time
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, after_help = TABLE, max_term_width = 100)]
+#[command(name = "sluice", version, after_help = format!("{NAMES}\n\n{TABLE}"), max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Line {
     #[command(subcommand)]
@@ -39,16 +52,20 @@ enum Command {
     List(list::Flags),
     Status(status::Flags),
     Describe(describe::Flags),
+    Approve(approve::Flags),
     Pause(pause::Flags),
     Resume(resume::Flags),
-    Retry(retry::Flags),
     Undo(undo::Flags),
+    Abort(abort::Flags),
+    Restart(restart::Flags),
+    Retry(retry::Flags),
     History(history::Flags),
     Plan(plan::Flags),
     Lint(lint::Flags),
     Crds(crds::Flags),
     Install(install::Flags),
-    Operator(operator::Flags),
+    // It has many times the flags of the others.
+    Operator(Box<operator::Flags>),
     Cluster(cluster::Flags),
     Demo(demo::Flags),
 }
@@ -61,16 +78,19 @@ impl Line {
             Command::List(flags) => list::run(&flags, out).await,
             Command::Status(flags) => status::run(&flags, out).await,
             Command::Describe(flags) => describe::run(&flags, out).await,
+            Command::Approve(flags) => approve::run(&flags, out).await,
             Command::Pause(flags) => pause::run(&flags, out).await,
             Command::Resume(flags) => resume::run(&flags, out).await,
-            Command::Retry(flags) => retry::run(&flags, out).await,
             Command::Undo(flags) => undo::run(&flags, out).await,
+            Command::Abort(flags) => abort::run(&flags, out).await,
+            Command::Restart(flags) => restart::run(&flags, out).await,
+            Command::Retry(flags) => retry::run(&flags, out).await,
             Command::History(flags) => history::run(&flags, out).await,
             Command::Plan(flags) => plan::run(&flags, out).await,
             Command::Lint(flags) => lint::run(&flags, out),
             Command::Crds(flags) => crds::run(&flags, out),
             Command::Install(flags) => install::run(&flags, out),
-            Command::Operator(flags) => operator::run(flags).await,
+            Command::Operator(flags) => operator::run(*flags).await,
             Command::Cluster(flags) => cluster::run(&flags, out).await,
             Command::Demo(flags) => demo::run(&flags, out).await,
         }
@@ -129,8 +149,12 @@ mod tests {
         check("list -A", None);
         check("status tester --for=done --for=percent=25 --timeout 10m", None);
         check("undo ssr/tester --to-revision=3", None);
+        check("approve rollout/web --step 3", None);
+        check("abort deployment/web", None);
+        check("restart ro/web -n shop", None);
+        check("status rollout/web --for step=2", None);
         check("lint -f a.yaml b.yaml", None);
-        check("plan -f a.yaml", None);
+        check("plan -f a.yaml --replicas 10", None);
         check("install --namespace-only shop --image registry.example.org/sluice:1 -o json", None);
         check("cluster --nodes 5 --start-up 10s --listen 127.0.0.1:6443", None);
         check("demo --once", None);
@@ -140,6 +164,8 @@ mod tests {
         check("promote tester", Some(2));
         check("get", Some(2));
         check("get Bad_Name", Some(2));
+        check("get pod/web", Some(2));
+        check("approve web --step 0", Some(2));
         check("get tester -o xml", Some(2));
         check("status tester --for=ready", Some(2));
         check("status tester --timeout=5", Some(2));

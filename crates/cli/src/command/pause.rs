@@ -2,9 +2,13 @@
 
 use serde_json::json;
 
-use super::change::{self, Change};
-use crate::exit::Outcome;
+use super::change::{self, Change, spec};
+use crate::exit::{Failure, Outcome};
+use crate::facts::decoded;
+use crate::find::{Found, Front};
 use crate::out::Out;
+use crate::session::Session;
+use crate::writes;
 
 /// Hold a rollout where it is
 #[derive(clap::Args, Debug)]
@@ -16,16 +20,29 @@ pub(crate) struct Flags {
 
 /// Runs it.
 pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let flags = &flags.change;
-    let session = flags.connection.open().await?;
-    change::make(&session, flags, "pause", out, |rollout| {
-        if rollout.spec.pause_requested() {
-            return Change { spec: None, message: "is paused already".to_owned() };
+    pause(&flags.change.connection.open().await?, flags, out).await
+}
+
+pub(super) async fn pause(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
+    change::make(session, &flags.change, "pause", out, async |found: &Found| decide(found)).await
+}
+
+fn decide(found: &Found) -> Result<Change, Failure> {
+    let message = format!("is to pause; go on with `sluice resume {}`", found.argument());
+    match found.front {
+        Front::Percent => {
+            let seen: api::bedrock::StatefulsetRollout = decoded(&found.raw, "statefulsetrollout")?;
+            if seen.spec.pause_requested() {
+                return Ok(Change::none("is paused already"));
+            }
+            Ok(spec(found, &json!({"pauseRequested": true}), message))
         }
-        Change {
-            spec: Some(json!({"pauseRequested": true})),
-            message: format!("is to pause; go on with `sluice resume {}`", flags.name),
+        Front::Steps if found.raw["spec"]["strategy"]["paused"] == true => {
+            Ok(Change::none("is paused already"))
         }
-    })
-    .await
+        Front::Steps => Ok(Change::by(writes::pause(found, true), message)),
+        Front::Release => found.refuse(
+            "is no Rollout and has no pause: it stands still after the batch of its batchPartition",
+        ),
+    }
 }

@@ -1,10 +1,17 @@
 //! `sluice resume`: a paused rollout goes on.
 
+use api::batches::Rollout;
+use api::bedrock::StatefulsetRollout;
 use serde_json::json;
 
-use super::change::{self, Change};
-use crate::exit::Outcome;
+use super::change::{self, Change, spec};
+use crate::exit::{Failure, Outcome};
+use crate::facts::decoded;
+use crate::find::{Found, Front};
 use crate::out::Out;
+use crate::session::Session;
+use crate::standing::Standing;
+use crate::writes;
 
 /// Let a paused rollout go on
 #[derive(clap::Args, Debug)]
@@ -16,27 +23,53 @@ pub(crate) struct Flags {
 
 /// Runs it.
 pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let flags = &flags.change;
-    let session = flags.connection.open().await?;
-    change::make(&session, flags, "resume", out, |rollout| {
-        if rollout.spec.pause_requested() {
-            return Change {
-                spec: Some(json!({"pauseRequested": false})),
-                message: "goes on".to_owned(),
-            };
+    resume(&flags.change.connection.open().await?, flags, out).await
+}
+
+pub(super) async fn resume(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
+    change::make(session, &flags.change, "resume", out, async |found: &Found| decide(found)).await
+}
+
+fn decide(found: &Found) -> Result<Change, Failure> {
+    match found.front {
+        Front::Percent => by_percent(found),
+        Front::Steps => by_steps(found),
+        Front::Release => {
+            let name = found.argument();
+            found.refuse(&format!(
+                "is no Rollout and has no pause: `sluice approve {name}` begins its next batch"
+            ))
         }
-        let paused = rollout.status.as_ref().is_some_and(|status| status.paused);
-        let message = if paused {
-            // It paused itself: a leak, or a hold that was lost. Nothing in the spec asks for it.
-            format!(
-                "was not paused by pauseRequested, so there is nothing to take back; see `sluice \
-                 describe {name}`, and go on all the same with `sluice retry {name}`",
-                name = flags.name
-            )
-        } else {
-            "is not paused".to_owned()
-        };
-        Change { spec: None, message }
-    })
-    .await
+    }
+}
+
+fn by_percent(found: &Found) -> Result<Change, Failure> {
+    let rollout: StatefulsetRollout = decoded(&found.raw, "statefulsetrollout")?;
+    if rollout.spec.pause_requested() {
+        return Ok(spec(found, &json!({"pauseRequested": false}), "goes on"));
+    }
+    let paused = rollout.status.as_ref().is_some_and(|status| status.paused);
+    if !paused {
+        return Ok(Change::none("is not paused"));
+    }
+    // It paused itself: a leak, or a hold that was lost. Nothing in the spec asks for it.
+    let name = &found.name;
+    Ok(Change::none(format!(
+        "was not paused by pauseRequested, so there is nothing to take back; see `sluice describe \
+         {name}`, and go on all the same with `sluice retry {name}`"
+    )))
+}
+
+fn by_steps(found: &Found) -> Result<Change, Failure> {
+    let rollout: Rollout = decoded(&found.raw, "rollout")?;
+    if rollout.spec.strategy.paused == Some(true) {
+        return Ok(Change::by(writes::pause(found, false), "goes on"));
+    }
+    let name = found.argument();
+    Ok(Change::none(match Standing::of(&rollout, None) {
+        Standing::Approval(step) | Standing::Clock(step, _) => format!(
+            "is not paused as a whole: it is step {step} that waits; go on with `sluice approve {name}`"
+        ),
+        _ => "is not paused".to_owned(),
+    }))
 }

@@ -4,11 +4,13 @@ use std::hash::{BuildHasher, Hasher};
 
 use serde_json::json;
 
-use super::change::{self, Change};
-use crate::exit::Outcome;
+use super::change::{self, Change, spec};
+use crate::exit::{Failure, Outcome};
+use crate::find::{Found, Front};
 use crate::out::Out;
+use crate::session::Session;
 
-/// Start a rollout again, after a failure or a leak, with a new rolloutIdentity
+/// Start a rollout by percent again, after a failure or a leak, with a new rolloutIdentity
 #[derive(clap::Args, Debug)]
 #[group(skip)]
 pub(crate) struct Flags {
@@ -18,16 +20,33 @@ pub(crate) struct Flags {
 
 /// Runs it.
 pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let flags = &flags.change;
-    let session = flags.connection.open().await?;
+    retry(&flags.change.connection.open().await?, flags, out).await
+}
+
+pub(super) async fn retry(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
     // The one source of randomness that the standard library has, seeded by the system.
     let seed = std::collections::hash_map::RandomState::new().build_hasher().finish();
-    change::make(&session, flags, "retry", out, |_| {
-        let identity = identity(seed);
-        let message = format!("starts again with rolloutIdentity {identity}");
-        Change { spec: Some(json!({"rolloutIdentity": identity})), message }
-    })
-    .await
+    change::make(session, &flags.change, "retry", out, async |found: &Found| decide(found, seed))
+        .await
+}
+
+fn decide(found: &Found, seed: u64) -> Result<Change, Failure> {
+    let name = found.argument();
+    match found.front {
+        Front::Percent => {
+            let identity = identity(seed);
+            let message = format!("starts again with rolloutIdentity {identity}");
+            Ok(spec(found, &json!({"rolloutIdentity": identity}), message))
+        }
+        Front::Steps => found.refuse(&format!(
+            "never gives up, so there is nothing to try again: it goes on as soon as its Pods are ready. \
+             What holds it shows `sluice describe {name}`; back it goes with `sluice abort {name}`; \
+             released again, as it is, with `sluice restart {name}`"
+        )),
+        Front::Release => found.refuse(&format!(
+            "never gives up, so there is nothing to try again: what holds it shows `sluice describe {name}`"
+        )),
+    }
 }
 
 /// Twenty letters and digits, as release platforms write them.

@@ -2,30 +2,32 @@
 
 use std::time::Duration;
 
-use api::bedrock::StatefulsetRollout;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::verdict::{Goal, Verdict, judge};
+use super::verdict::{Goal, Verdict};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::{decoded, rollout};
+use crate::find::{Found, Front, find};
+use crate::look::{Look, Way};
+use crate::name::Named;
 use crate::out::{Format, Out, PlainFormat, complain};
 use crate::session::{Connection, Session};
+use crate::show::brief::Row;
 use crate::show::line::line;
-use crate::show::view::Summary;
 
 /// Wait for a rollout
 ///
-/// Never judges by an old status: it waits until the operator has seen the generation and the
-/// rolloutIdentity that are asked for now.
+/// Never judges by an old status: it waits until the operator has seen what is asked for now, by the
+/// rollout and by its workload. A release by steps that is rolled back while it is waited for has failed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Flags {
-    /// The rollout
+    /// The rollout, as NAME or TYPE/NAME
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
-    name: String,
+    name: Named,
 
-    /// What to wait for: done, paused, or percent=N (N percent of the Pods updated and available);
-    /// several: whichever comes first
+    /// What to wait for: done, paused (by steps: or waiting for an approval), percent=N (N percent of
+    /// the Pods updated and available), or step=N (the Pods of that step updated and ready); several:
+    /// whichever comes first
     #[arg(long = "for", value_name = "STATE", default_value = "done")]
     goals: Vec<Goal>,
 
@@ -67,7 +69,7 @@ struct End {
     exit_code: u8,
     message: String,
     #[serde(flatten)]
-    rollout: Summary,
+    rollout: Row,
 }
 
 /// Runs it.
@@ -77,17 +79,27 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 
 async fn wait(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
     let mut watch = Watch::new(flags);
-    let mut seen = look(session, flags).await?;
+    let mut found = find(session, &flags.name).await?;
+    let by_step = flags.goals.iter().any(|goal| matches!(goal, Goal::Step(_)));
+    if by_step && found.front == Front::Percent {
+        return Err(Failure::Usage(format!("{} has no steps: wait for percent=N", found.title())));
+    }
+    let mut seen = look(session, flags, &found).await?;
     loop {
         watch.tell(&seen, out)?;
         if let Some((exit, message)) = watch.judge(&seen) {
-            return end(flags, exit, message, Summary::of(&seen), out);
+            return end(flags, exit, message, seen.row, out);
         }
         tokio::time::sleep(watch.pause()).await;
-        match look(session, flags).await {
-            Ok(rollout) => {
+        let again = async {
+            let found = found.again(session).await?;
+            let seen = look(session, flags, &found).await?;
+            Ok::<(Found, Look), Failure>((found, seen))
+        };
+        match again.await {
+            Ok(now) => {
                 watch.lost = None;
-                seen = rollout;
+                (found, seen) = now;
             }
             Err(Failure::Unreachable(why)) => watch.lost(&why),
             Err(failure) => return Err(failure),
@@ -95,19 +107,18 @@ async fn wait(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
     }
 }
 
-async fn look(session: &Session, flags: &Flags) -> Result<StatefulsetRollout, Failure> {
-    decoded(&rollout(session, &flags.name).await?, "statefulsetrollout")
+async fn look(session: &Session, flags: &Flags, found: &Found) -> Result<Look, Failure> {
+    Look::at(session, found, &flags.goals).await
 }
 
-fn end(flags: &Flags, exit: Exit, message: String, rollout: Summary, out: &mut Out) -> Outcome {
+fn end(flags: &Flags, exit: Exit, message: String, rollout: Row, out: &mut Out) -> Outcome {
     let result = match exit {
         Exit::Done => "reached",
         Exit::Blocked => "blocked",
         Exit::TimedOut => "timeout",
         Exit::Failed | Exit::Usage | Exit::Absent => "failed",
     };
-    let title = format!("statefulsetrollout {}/{}", rollout.namespace, rollout.name);
-    let text = format!("{title}: {message}");
+    let text = format!("{}: {message}", rollout.brief.title());
     let end = End { result, exit_code: exit.code(), message, rollout };
     match Format::from(flags.output) {
         Format::Text | Format::Wide if exit == Exit::Done => out.line(&text)?,
@@ -121,7 +132,9 @@ fn end(flags: &Flags, exit: Exit, message: String, rollout: Summary, out: &mut O
 struct Watch<'a> {
     flags: &'a Flags,
     began: Instant,
-    told: Option<Summary>,
+    told: Option<Row>,
+    /// A release by steps was seen to go forward.
+    forward: bool,
     uid: Option<String>,
     blocked_since: Option<Instant>,
     /// Why the cluster cannot be reached just now.
@@ -135,6 +148,7 @@ impl<'a> Watch<'a> {
             flags,
             began: Instant::now(),
             told: None,
+            forward: false,
             uid: None,
             blocked_since: None,
             lost: None,
@@ -143,20 +157,20 @@ impl<'a> Watch<'a> {
     }
 
     /// A line for each change.
-    fn tell(&mut self, rollout: &StatefulsetRollout, out: &mut Out) -> std::io::Result<()> {
+    fn tell(&mut self, seen: &Look, out: &mut Out) -> std::io::Result<()> {
         let text = self.flags.output == PlainFormat::Text;
-        let anew = self.uid.is_some() && self.uid != rollout.metadata.uid;
-        self.uid.clone_from(&rollout.metadata.uid);
+        let anew = self.uid.is_some() && self.uid != seen.uid;
+        self.uid.clone_from(&seen.uid);
         if anew {
             complain("the rollout was deleted and created again; waiting for the new one");
             self.blocked_since = None;
         }
-        let all = Summary::of(rollout);
-        if self.told.as_ref() != Some(&all) && text {
+        let all = &seen.row.brief;
+        if self.told.as_ref().is_none_or(|told| told.brief != *all) && text {
             let paint = out.paint();
             if all.current {
-                out.line(&line(&all, paint))?;
-            } else if self.told.as_ref().is_none_or(|told| told.current) {
+                out.line(&line(all, paint))?;
+            } else if self.told.as_ref().is_none_or(|told| told.brief.current) {
                 out.line(&format!(
                     "waiting for the operator to see generation {} (its status speaks of {})",
                     all.generation, all.observed_generation
@@ -167,13 +181,17 @@ impl<'a> Watch<'a> {
             self.hinted = true;
             complain("no operator has looked at it yet: is `sluice operator` running?");
         }
-        self.told = Some(all);
+        self.told = Some(seen.row.clone());
         Ok(())
     }
 
     /// Whether the wait is over, how and why.
-    fn judge(&mut self, rollout: &StatefulsetRollout) -> Option<(Exit, String)> {
-        let verdict = judge(rollout, &self.flags.goals);
+    fn judge(&mut self, seen: &Look) -> Option<(Exit, String)> {
+        let verdict = seen.verdict.clone();
+        self.forward |= seen.way == Way::Forward;
+        if self.forward && seen.way == Way::Back {
+            return Some((Exit::Failed, "the release was rolled back".to_owned()));
+        }
         let blocked = matches!(verdict, Verdict::Blocked { .. });
         self.blocked_since = blocked.then(|| self.blocked_since.unwrap_or_else(Instant::now));
         let blocked_for = self.blocked_since.map(|since| since.elapsed());
@@ -303,5 +321,95 @@ mod tests {
             waited(&["-o", "json"], &[at("RolloutInProgress", 3), at("RolloutDone", 3)]).await;
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["result"], &value["exitCode"]), (&json!("reached"), &json!(0)));
+    }
+
+    mod steps {
+        use super::*;
+        use crate::far_side::web::{deployment, deployment_done, healthy, rollout_at};
+
+        const PATH: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts/web";
+        const WORKLOAD: &str = "/apis/apps/v1/namespaces/default/deployments/web";
+
+        /// Rollout and Deployment at each look; answers with code and output.
+        async fn waited(arguments: &[&str], looks: &[(Value, Value)]) -> (u8, String) {
+            let (rollouts, deployments): (Vec<Value>, Vec<Value>) = looks.iter().cloned().unzip();
+            // It is found first, and that look counts.
+            let far_side =
+                FarSide::in_steps().with_each(PATH, &rollouts).with_each(WORKLOAD, &deployments);
+            let paper = Paper::default();
+            let out = &mut Out::to(paper.clone());
+            let arguments = [&["rollout/web"], arguments].concat();
+            let outcome = wait(&far_side.session(), &flags(&arguments), out).await;
+            let exit = outcome.unwrap_or_else(|failure| failure.exit());
+            (exit.code(), paper.text())
+        }
+
+        fn at(state: &str) -> (Value, Value) {
+            (rollout_at(&json!({}), &json!({"currentStepState": state})), deployment("v2"))
+        }
+
+        fn done(succeeded: &str) -> (Value, Value) {
+            (healthy(succeeded), deployment_done())
+        }
+
+        #[tokio::test(start_paused = true)]
+        async fn each_end_has_its_code() {
+            async fn check(arguments: &[&str], look: (Value, Value), code: u8) {
+                let (found, text) = waited(arguments, std::slice::from_ref(&look)).await;
+                assert_eq!(found, code, "{arguments:?} {}: {text}", look.0["status"]);
+            }
+            check(&[], done("True"), 0).await;
+            check(&["--timeout=3s"], at("StepUpgrade"), 4).await;
+            check(&["--timeout=3s"], at("StepPaused"), 4).await;
+            check(&["--for=paused"], at("StepPaused"), 0).await;
+            check(&["--for=paused"], done("True"), 3).await;
+            check(&["--for=step=2"], at("StepPaused"), 0).await;
+            check(&["--for=step=2", "--timeout=3s"], at("StepUpgrade"), 4).await;
+            check(&["--for=step=1"], at("StepUpgrade"), 0).await;
+            check(&["--for=percent=60"], at("StepPaused"), 0).await;
+            check(&["--for=percent=61", "--timeout=3s"], at("StepPaused"), 4).await;
+            let disabled = rollout_at(&json!({"phase": "Disabled"}), &json!({}));
+            check(&[], (disabled, deployment_done()), 3).await;
+            let blocked = rollout_at(
+                &json!({"conditions": [{"type": "Blocked", "status": "True",
+                    "reason": "NotServed", "message": "traffic routing is not served"}]}),
+                &json!({}),
+            );
+            check(&[], (blocked, deployment("v2")), 3).await;
+            check(&[], (Value::Null, Value::Null), 5).await;
+        }
+
+        #[tokio::test(start_paused = true)]
+        async fn an_old_end_is_waited_out_whether_the_change_is_held_or_not_seen() {
+            let held = (healthy("True"), deployment("v2"));
+            let mut unseen = done("True");
+            unseen.1["metadata"]["generation"] = json!(3);
+            let mut slipped = done("True");
+            slipped.1["status"]["updatedReplicas"] = json!(1);
+            for first in [held, unseen, slipped] {
+                let (code, text) = waited(&["--timeout=3s"], &[first.clone(), first.clone()]).await;
+                assert_eq!(code, 4, "{text}");
+                let looks = [first.clone(), first, at("StepUpgrade"), done("True")];
+                assert_eq!(waited(&[], &looks).await.0, 0);
+            }
+        }
+
+        #[tokio::test(start_paused = true)]
+        async fn a_release_that_is_rolled_back_meanwhile_has_failed() {
+            let looks = [at("StepUpgrade"), at("StepUpgrade"), done("False")];
+            assert_eq!(waited(&[], &looks).await.0, 1);
+            // Who rolls back and waits then waits for just that.
+            assert_eq!(waited(&[], &[done("False")]).await.0, 0);
+        }
+
+        #[tokio::test(start_paused = true)]
+        async fn a_rollout_by_percent_has_no_steps_to_wait_for() {
+            let paper = Paper::default();
+            let session = FarSide::rolling_out().session();
+            let out = &mut Out::to(paper.clone());
+            let failure =
+                wait(&session, &flags(&["tester", "--for=step=1"]), out).await.unwrap_err();
+            assert_eq!(failure.exit().code(), 2, "{failure}");
+        }
     }
 }

@@ -1,19 +1,32 @@
 //! `sluice undo`: the template of an earlier revision becomes the one that is asked for.
 
+use api::batches::names::ROLLBACK_IN_BATCH;
 use serde::Serialize;
 use serde_json::json;
 
+use super::change::write;
+use super::rollback::{Nothing, asks_for, moves, target, words as named};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::{Facts, Revision, rollouts_path};
+use crate::facts::revision::Revision;
+use crate::facts::workload::{Workload, WorkloadKind};
+use crate::facts::{Facts, release};
+use crate::find::{Found, Front, find};
+use crate::name::Named;
 use crate::out::{Out, PlainFormat};
 use crate::session::{Connection, Session};
+use crate::standing::Standing;
+use crate::writes::{self, Write};
 
-/// Roll back to an earlier revision: its Pod template, at 100 percent
+/// Roll back to an earlier revision
+///
+/// By percent: its Pod template in the rollout, at 100 percent. By steps: its Pod template in the
+/// workload; in the midst of a release the stable revision comes back at once, afterwards an earlier
+/// revision is released like any other change.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Flags {
-    /// The rollout
+    /// The rollout, as NAME or TYPE/NAME
     #[arg(value_name = "NAME", value_parser = crate::name::object)]
-    name: String,
+    name: Named,
 
     /// Number of the revision, as `sluice history` shows it; without it the one before this rollout
     #[arg(long, value_name = "NUMBER")]
@@ -35,6 +48,7 @@ pub(crate) struct Flags {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Done {
+    kind: &'static str,
     namespace: String,
     name: String,
     action: &'static str,
@@ -43,10 +57,23 @@ struct Done {
     to_revision: i64,
     to_version: String,
     to_image: String,
+    /// How the Pods get there: `at 100%`, `at once`, `through the steps`.
+    how: &'static str,
     /// Pods that do not run it.
     moves: usize,
+    /// Of the object that was written.
     generation: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+/// What is to be done.
+struct Back<'a> {
+    workload: &'a Workload,
+    to: &'a Revision,
+    from_version: String,
+    how: &'static str,
+    write: Write,
     warning: Option<String>,
 }
 
@@ -56,42 +83,161 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 }
 
 async fn undo(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
-    let facts = Facts::read(session, &flags.name).await?;
-    let to = target(&facts, flags.to_revision).map_err(|why| {
-        let words =
-            format!("statefulsetrollout {}/{}: {}", session.namespace, flags.name, why.words);
-        if why.absent { Failure::NotFound(words) } else { Failure::Failed(words) }
-    })?;
-    let mut generation = facts.rollout.metadata.generation.unwrap_or(0);
-    if !flags.dry_run {
-        generation = write(session, flags, &facts, to).await?;
+    let found = find(session, &flags.name).await?;
+    match found.front {
+        Front::Percent => {
+            let facts = Facts::around(session, found.raw.clone()).await?;
+            let back = by_percent(&found, &facts, flags.to_revision);
+            carry_out(session, &found, flags, told(&found, back)?, out).await
+        }
+        Front::Steps => {
+            let facts = release::Facts::around(session, found.raw.clone()).await?;
+            let back = by_steps(&found, &facts, flags.to_revision);
+            carry_out(session, &found, flags, told(&found, back)?, out).await
+        }
+        Front::Release => found.refuse(
+            "follows whatever its workload asks for: put the earlier template into the workload",
+        ),
     }
-    let now = facts.rollout.spec.statefulset.template().map(api::bedrock::pod_version);
+}
+
+fn told<'a>(found: &Found, back: Result<Back<'a>, Nothing>) -> Result<Back<'a>, Failure> {
+    back.map_err(|why| {
+        let words = format!("{}: {}", found.title(), why.words);
+        if why.absent { Failure::NotFound(words) } else { Failure::Failed(words) }
+    })
+}
+
+fn nothing<T>(words: &str) -> Result<T, Nothing> {
+    Err(Nothing { absent: false, words: words.to_owned() })
+}
+
+fn by_percent<'a>(
+    found: &Found,
+    facts: &'a Facts,
+    wanted: Option<i64>,
+) -> Result<Back<'a>, Nothing> {
+    let Some(workload) = &facts.workload else {
+        return nothing("its StatefulSet does not exist, so there is nothing to undo");
+    };
+    let to = target(workload, facts.stable(), wanted)?;
+    let spec = &facts.rollout.spec;
+    let asked = spec.statefulset.template();
+    let same = asked.is_some_and(|asked| asks_for(asked, to) && to.hash == workload.update);
+    if same && spec.percent() == 100 {
+        return nothing(&format!(
+            "it asks for revision {} at 100% already, so there is nothing to undo",
+            to.number
+        ));
+    }
+    let fields =
+        [("/spec/statefulset/spec/template", to.template.clone()), ("/spec/percent", json!(100))];
+    Ok(Back {
+        workload,
+        to,
+        from_version: asked.map(|now| api::bedrock::pod_version(now).version).unwrap_or_default(),
+        how: "at 100%",
+        write: writes::replace(found, &fields),
+        warning: spec.pause_requested().then(|| {
+            format!("it is paused and moves nothing before `sluice resume {}`", found.argument())
+        }),
+    })
+}
+
+fn by_steps<'a>(
+    found: &Found,
+    facts: &'a release::Facts,
+    wanted: Option<i64>,
+) -> Result<Back<'a>, Nothing> {
+    let Some(workload) = &facts.workload else {
+        return nothing(&format!(
+            "{} does not exist or is of a kind whose revisions are not read, so there is nothing to undo",
+            release::workload_title(&facts.rollout)
+        ));
+    };
+    let stable = facts.stable().map(|one| one.hash.clone()).unwrap_or_default();
+    let to = target(workload, &stable, wanted)?;
+    if asks_for(workload.template(), to) && to.hash == workload.update {
+        return nothing(&format!(
+            "{} asks for revision {} already, so there is nothing to undo",
+            workload.title(),
+            to.number
+        ));
+    }
+    let standing = Standing::of(&facts.rollout, Some(&workload.raw));
+    let in_batches = found.raw["metadata"]["annotations"][ROLLBACK_IN_BATCH] == "true"
+        && workload.kind == WorkloadKind::StatefulSet;
+    let at_once = standing.is_under_way() && to.hash == stable && !in_batches;
+    let name = found.argument();
+    let (how, warning) = match &standing {
+        Standing::Disabled => (
+            "at once",
+            Some(
+                "the Rollout is disabled: the workload's own controller moves the Pods".to_owned(),
+            ),
+        ),
+        _ if at_once => ("at once", None),
+        Standing::Paused(_) => (
+            "through the steps",
+            Some(format!("it is paused and moves nothing before `sluice resume {name}`")),
+        ),
+        _ if in_batches && standing.is_under_way() => (
+            "through the steps",
+            Some(format!(
+                "its annotation asks for that; at once it goes with `sluice abort {name}`"
+            )),
+        ),
+        _ => ("through the steps", None),
+    };
+    Ok(Back {
+        workload,
+        to,
+        from_version: api::bedrock::pod_version(workload.template()).version,
+        how,
+        write: writes::template(workload, &to.template),
+        warning,
+    })
+}
+
+async fn carry_out(
+    session: &Session,
+    found: &Found,
+    flags: &Flags,
+    back: Back<'_>,
+    out: &mut Out,
+) -> Outcome {
+    let mut generation = found.raw["metadata"]["generation"].as_i64().unwrap_or(0);
+    if !flags.dry_run
+        && let Some(written) = write(session, std::slice::from_ref(&back.write)).await?
+    {
+        generation = written["metadata"]["generation"].as_i64().unwrap_or(0);
+    }
     let done = Done {
-        namespace: session.namespace.clone(),
-        name: flags.name.clone(),
+        kind: found.front.kind(),
+        namespace: found.namespace.clone(),
+        name: found.name.clone(),
         action: "undo",
         dry_run: flags.dry_run,
-        from_version: now.map(|now| now.version).unwrap_or_default(),
-        to_revision: to.number,
-        to_version: to.version.clone(),
-        to_image: to.image.clone(),
-        moves: facts.pods.iter().filter(|pod| pod.revision != to.name).count(),
+        from_version: back.from_version.clone(),
+        to_revision: back.to.number,
+        to_version: back.to.version.clone(),
+        to_image: back.to.image.clone(),
+        how: back.how,
+        moves: moves(back.workload, back.to),
         generation,
-        warning: facts.rollout.spec.pause_requested().then(|| {
-            format!("it is paused and moves nothing before `sluice resume {}`", flags.name)
-        }),
+        warning: back.warning.clone(),
     };
-    out.document(flags.output.into(), &done, |_| words(&done, facts.pods.len()))?;
+    out.document(flags.output.into(), &done, |_| words(found, &done, &back))?;
     Ok(Exit::Done)
 }
 
-fn words(done: &Done, pods: usize) -> String {
-    let Done { namespace, name, from_version, to_revision, to_version, to_image, moves, .. } = done;
+fn words(found: &Found, done: &Done, back: &Back<'_>) -> String {
     let verb = if done.dry_run { "would roll back" } else { "rolls back" };
+    let (title, from, to, how) = (found.title(), &done.from_version, named(back.to), done.how);
     let mut text = format!(
-        "statefulsetrollout {namespace}/{name} {verb} from {from_version} to revision {to_revision} \
-         ({to_version}, {to_image}) at 100%; {moves} of {pods} Pods move\n"
+        "{title} {verb} from {from} to {to} {how}; {} of {} Pods move\n",
+        done.moves,
+        back.workload.pods.len()
     );
     if let Some(warning) = &done.warning {
         text.push_str(&format!("warning: {warning}\n"));
@@ -99,137 +245,5 @@ fn words(done: &Done, pods: usize) -> String {
     text
 }
 
-/// Why there is nothing to go back to.
-#[derive(Debug, PartialEq)]
-struct Nothing {
-    absent: bool,
-    words: String,
-}
-
-fn target(facts: &Facts, wanted: Option<i64>) -> Result<&Revision, Nothing> {
-    let nothing = |words: String| Err(Nothing { absent: false, words });
-    let Some(set) = &facts.set else {
-        return nothing("its StatefulSet does not exist, so there is nothing to undo".to_owned());
-    };
-    let status = facts.rollout.status.as_ref();
-    let stable =
-        status.map(|status| status.stable_revision.as_str()).filter(|name| !name.is_empty());
-    let to = match wanted {
-        Some(number) => {
-            let Some(found) = facts.revisions.iter().find(|one| one.number == number) else {
-                let numbers: Vec<String> =
-                    facts.revisions.iter().map(|one| one.number.to_string()).collect();
-                let words =
-                    format!("there is no revision {number}; there are {}", numbers.join(", "));
-                return Err(Nothing { absent: true, words });
-            };
-            found
-        }
-        None => {
-            let before = |one: &&Revision| one.name != set.update_revision;
-            let stable =
-                facts.revisions.iter().filter(before).find(|one| Some(one.name.as_str()) == stable);
-            match stable.or_else(|| facts.revisions.iter().find(before)) {
-                Some(found) => found,
-                None => {
-                    return nothing(
-                        "it has had one revision only, so there is nothing to undo".to_owned(),
-                    );
-                }
-            }
-        }
-    };
-    let asked = facts.rollout.spec.statefulset.template();
-    let same = asked.is_some_and(|asked| {
-        // The revision has the API server's defaults besides.
-        let spec = |template: &serde_json::Value| json!({"spec": {"template": template}});
-        api::bedrock::matches(&spec(&to.template), &spec(asked)) && to.name == set.update_revision
-    });
-    if same && facts.rollout.spec.percent() == 100 {
-        let words = format!(
-            "it asks for revision {} at 100% already, so there is nothing to undo",
-            to.number
-        );
-        return nothing(words);
-    }
-    Ok(to)
-}
-
-async fn write(
-    session: &Session,
-    flags: &Flags,
-    facts: &Facts,
-    to: &Revision,
-) -> Result<i64, Failure> {
-    let patch = json!([
-        // Whoever changed the rollout since is not undone unseen.
-        {"op": "replace", "path": "/metadata/resourceVersion",
-         "value": facts.raw["metadata"]["resourceVersion"]},
-        {"op": "add", "path": "/spec/statefulset/spec/template", "value": to.template},
-        {"op": "add", "path": "/spec/percent", "value": 100},
-    ]);
-    let path = format!("{}/{}", rollouts_path(Some(&session.namespace)), flags.name);
-    let object = format!("statefulsetrollout {}/{}", session.namespace, flags.name);
-    let now = session.patch(&path, &patch, &object).await?;
-    Ok(now["metadata"]["generation"].as_i64().unwrap_or(0))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::far_side::{FarSide, Paper, flags};
-
-    async fn undone(arguments: &[&str]) -> (Result<Exit, String>, String, FarSide) {
-        let (paper, far_side) = (Paper::default(), FarSide::rolling_out());
-        let flags = flags(arguments);
-        let outcome = undo(&far_side.session(), &flags, &mut Out::to(paper.clone())).await;
-        (
-            outcome.map_err(|failure| format!("{:?} {failure}", failure.exit())),
-            paper.text(),
-            far_side,
-        )
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_template_before_this_rollout_comes_back_at_all_pods() {
-        let (outcome, text, far_side) = undone(&["tester"]).await;
-        assert_eq!(outcome, Ok(Exit::Done));
-        assert_eq!(
-            text,
-            "statefulsetrollout default/tester rolls back from v2 to revision 1 (v1, tester:v1) at 100%; \
-             3 of 4 Pods move\n"
-        );
-        let patches = far_side.patches();
-        assert_eq!(patches.len(), 1);
-        assert_eq!(
-            patches[0][0]["value"], "77",
-            "the version that was read is the one that is changed"
-        );
-        let template = &patches[0][1]["value"];
-        assert_eq!(template["spec"]["containers"][0]["image"], "tester:v1");
-        assert!(
-            template.get("$patch").is_none()
-                && template["metadata"].get("creationTimestamp").is_none()
-        );
-        assert_eq!(patches[0][2]["value"], 100);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_dry_run_writes_nothing() {
-        let (outcome, text, far_side) = undone(&["tester", "--dry-run"]).await;
-        assert_eq!(outcome, Ok(Exit::Done));
-        assert!(text.contains("would roll back"), "{text}");
-        assert_eq!(far_side.patches().len(), 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_revision_that_is_not_there_is_not_found() {
-        let (outcome, _, far_side) = undone(&["tester", "--to-revision=9"]).await;
-        let words = outcome.unwrap_err();
-        assert!(
-            words.starts_with("Absent") && words.contains("no revision 9; there are 2, 1"),
-            "{words}"
-        );
-        assert_eq!(far_side.patches().len(), 0);
-    }
-}
+mod tests;

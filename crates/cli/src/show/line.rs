@@ -1,16 +1,15 @@
 //! A rollout in one line, for lists of changes.
 
-use super::paint::{Paint, phase};
-use super::view::Summary;
+use super::brief::Brief;
+use super::paint::Paint;
 
 /// `RolloutInProgress  25%  3 updated (target 5) of 20; … — moving 2 Pods`.
-pub(crate) fn line(all: &Summary, paint: Paint) -> String {
-    let (mark, tone) = phase(&all.phase);
-    let reason = match (&all.blocked, all.reason.is_empty()) {
-        (_, false) => format!(" — {}", all.reason),
-        (Some(blocked), true) => format!(" — {}", blocked.message),
-        (None, true) => String::new(),
+pub(crate) fn line(all: &Brief, paint: Paint) -> String {
+    let (mark, tone) = all.mark;
+    let reason = match all.reason.as_str() {
+        "" => String::new(),
+        reason => format!(" — {reason}"),
     };
     let state = paint.text(tone, &format!("{mark} {}", all.phase));
-    format!("{state}  {}%  {}{reason}", all.percent, super::tree::counts(all))
+    format!("{state}  {}  {}{reason}", all.progress, all.counts)
 }

@@ -46,10 +46,11 @@ impl Paint {
 /// Mark and tone of a phase by its name in `status.phase`.
 pub(crate) fn phase(name: &str) -> (&'static str, Tone) {
     match name {
-        "RolloutDone" => ("✔", Tone::Good),
+        "RolloutDone" | "Healthy" | "Completed" => ("✔", Tone::Good),
         "RolloutFailed" => ("✖", Tone::Bad),
         "RolloutPaused" => ("‖", Tone::Busy),
-        "RolloutInProgress" => ("◌", Tone::Busy),
+        "RolloutInProgress" | "Progressing" | "Terminating" | "Disabling" | "Preparing"
+        | "Finalizing" => ("◌", Tone::Busy),
         _ => ("·", Tone::Faint),
     }
 }

@@ -9,13 +9,24 @@ use super::view::{BudgetView, PodView, RevisionView, Summary, View};
 
 /// The whole picture; sentences are folded to `room` characters, columns are not.
 pub(crate) fn tree(view: &View, paint: Paint, room: usize, now: Timestamp, wide: bool) -> String {
-    let mut text = header(view, paint, room, now);
-    let mut rows = vec![root(&view.summary, now)];
-    if let Some(set) = &view.statefulset {
-        rows.push(branch(set, view));
-    }
-    let last = view.revisions.len().saturating_sub(1);
-    for (index, revision) in view.revisions.iter().enumerate() {
+    let trunk = view.statefulset.as_ref().map(|set| ("StatefulSet", set.as_str()));
+    let branches = branches(root(&view.summary, now), trunk, &view.revisions, paint, now, wide);
+    format!("{}\n{branches}", header(view, paint, room, now))
+}
+
+/// Rollout → workload → revisions → Pods. `trunk` is kind and name of the workload.
+pub(super) fn branches(
+    root: Vec<Cell>,
+    trunk: Option<(&str, &str)>,
+    revisions: &[RevisionView],
+    paint: Paint,
+    now: Timestamp,
+    wide: bool,
+) -> String {
+    let mut rows = vec![root];
+    rows.extend(trunk.map(|(kind, name)| branch(kind, name, revisions)));
+    let last = revisions.len().saturating_sub(1);
+    for (index, revision) in revisions.iter().enumerate() {
         let (elbow, bar) = if index == last { ("└─", "  ") } else { ("├─", "│ ") };
         rows.push(revision_row(revision, elbow, now, wide));
         let last_pod = revision.pods.len().saturating_sub(1);
@@ -24,9 +35,7 @@ pub(crate) fn tree(view: &View, paint: Paint, room: usize, now: Timestamp, wide:
             rows.push(pod_row(pod, &format!("{bar} {elbow}"), now));
         }
     }
-    text.push('\n');
-    text.push_str(&columns(paint, &["NAME", "STATUS", "READY", "NODE", "AGE", "INFO"], &rows));
-    text
+    columns(paint, &["NAME", "STATUS", "READY", "NODE", "AGE", "INFO"], &rows)
 }
 
 /// The lines above the tree.
@@ -41,11 +50,6 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
             all.phase, all.observed_generation, all.generation
         )
     };
-    let versions = view.revisions.iter().filter(|revision| !revision.version.is_empty());
-    let mut versions: Vec<String> = versions
-        .map(|revision| format!("{} ({})", revision.version, revision.pods.len()))
-        .collect();
-    versions.reverse();
     let mut lines: Vec<(&str, Cell)> = vec![
         ("Name", all.name.as_str().into()),
         ("Namespace", all.namespace.as_str().into()),
@@ -53,7 +57,7 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
         ("Reason", all.reason.as_str().into()),
         ("Percent", format!("{}%", all.percent).into()),
         ("Pods", counts(all).into()),
-        ("Versions", versions.join(" → ").into()),
+        ("Versions", versions(&view.revisions).into()),
         ("Identity", all.rollout_identity.as_str().into()),
         ("Leak guard", view.version_leak.as_str().into()),
     ];
@@ -73,6 +77,14 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
         lines.push(("Age", age(created, now).into()));
     }
     pairs(paint, room, &lines)
+}
+
+/// `v1 (3) → v2 (1)`.
+pub(super) fn versions(revisions: &[RevisionView]) -> String {
+    let named = revisions.iter().rev().filter(|revision| !revision.version.is_empty());
+    let versions: Vec<String> =
+        named.map(|revision| format!("{} ({})", revision.version, revision.pods.len())).collect();
+    versions.join(" → ")
 }
 
 /// `5 updated of 5 to be, 20 in all; 18 ready, 18 available`.
@@ -116,11 +128,11 @@ fn root(all: &Summary, now: Timestamp) -> Vec<Cell> {
     ]
 }
 
-fn branch(set: &str, view: &View) -> Vec<Cell> {
-    let pods = view.revisions.iter().flat_map(|revision| &revision.pods);
+fn branch(kind: &str, name: &str, revisions: &[RevisionView]) -> Vec<Cell> {
+    let pods = revisions.iter().flat_map(|revision| &revision.pods);
     let (ready, all) =
         pods.fold((0, 0), |(ready, all), pod| (ready + u32::from(pod.ready), all + 1));
-    vec![format!("└─ Σ {set}").into(), "StatefulSet".into(), format!("{ready}/{all}").into()]
+    vec![format!("└─ Σ {name}").into(), kind.into(), format!("{ready}/{all}").into()]
 }
 
 fn revision_row(revision: &RevisionView, elbow: &str, now: Timestamp, wide: bool) -> Vec<Cell> {
@@ -144,13 +156,7 @@ fn revision_row(revision: &RevisionView, elbow: &str, now: Timestamp, wide: bool
 
 fn pod_row(pod: &PodView, lead: &str, now: Timestamp) -> Vec<Cell> {
     let (mark, tone) = mark(pod);
-    let mut info: Vec<&str> = Vec::new();
-    if pod.leaked {
-        info.push("leaked");
-    }
-    if !pod.message.is_empty() {
-        info.push(pod.message.lines().next().unwrap_or_default());
-    }
+    let info = info(pod);
     vec![
         format!("   {lead} □ {}", pod.name).into(),
         toned(tone, format!("{mark} {}", pod.state)),
@@ -159,6 +165,14 @@ fn pod_row(pod: &PodView, lead: &str, now: Timestamp) -> Vec<Cell> {
         age(pod.created, now).into(),
         toned(if pod.leaked { Tone::Busy } else { Tone::Plain }, info.join("  ")),
     ]
+}
+
+/// What else there is to say of a Pod.
+pub(crate) fn info(pod: &PodView) -> Vec<String> {
+    let batch = pod.batch.map(|batch| format!("batch {batch}"));
+    let leaked = pod.leaked.then(|| "leaked".to_owned());
+    let message = pod.message.lines().next().map(str::to_owned);
+    [batch, leaked, message].into_iter().flatten().collect()
 }
 
 /// Mark and tone of a Pod.

@@ -8,12 +8,16 @@ use engine::world::{Pod, PodPhase};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::facts::{Facts, Revision};
+use crate::facts::Facts;
+use crate::facts::revision::Revision;
+use crate::facts::workload::Workload;
+use crate::find::Front;
 
 /// A rollout, by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
+    pub(crate) kind: &'static str,
     pub(crate) namespace: String,
     pub(crate) name: String,
     /// Name in `status.phase`; `RolloutPending` before anybody has looked at it.
@@ -104,6 +108,9 @@ pub(crate) struct PodView {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) message: String,
     pub(crate) leaked: bool,
+    /// The batch that it was updated in, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) batch: Option<u32>,
     pub(crate) created: Timestamp,
 }
 
@@ -117,6 +124,7 @@ impl Summary {
         let spec = &rollout.spec;
         let template = spec.statefulset.template();
         Self {
+            kind: Front::Percent.kind(),
             namespace: meta.namespace.clone().unwrap_or_default(),
             name: meta.name.clone().unwrap_or_default(),
             phase: status.phase.map_or("RolloutPending".to_owned(), |phase| format!("{phase:?}")),
@@ -151,12 +159,22 @@ pub(crate) fn condition<'a>(rollout: &'a StatefulsetRollout, kind: &str) -> Opti
 impl View {
     /// All of it.
     pub(crate) fn of(facts: &Facts) -> Self {
+        let status = facts.rollout.status.as_ref();
+        let leaked: Vec<&str> = status
+            .iter()
+            .flat_map(|status| &status.pods)
+            .filter(|row| row.leaked)
+            .map(|row| row.uid.as_str())
+            .collect();
+        let workload = facts.workload.as_ref();
         Self {
             summary: Summary::of(&facts.rollout),
             version_leak: format!("{:?}", facts.rollout.spec.version_leak.unwrap_or_default()),
-            statefulset: facts.set.as_ref().map(|set| set.meta.name.clone()),
-            budgets: facts.budgets.iter().map(budget).collect(),
-            revisions: revisions(facts),
+            statefulset: workload.map(|set| set.name.clone()),
+            budgets: workload.map(budgets).unwrap_or_default(),
+            revisions: workload
+                .map(|set| revisions(set, facts.stable(), &leaked))
+                .unwrap_or_default(),
         }
     }
 
@@ -178,6 +196,11 @@ pub(crate) fn ordinal(name: &str) -> u32 {
     name.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
+/// The budgets of a workload.
+pub(super) fn budgets(workload: &Workload) -> Vec<BudgetView> {
+    workload.budgets.iter().map(budget).collect()
+}
+
 fn budget(seen: &BudgetSeen) -> BudgetView {
     let budget = &seen.budget;
     BudgetView {
@@ -190,46 +213,39 @@ fn budget(seen: &BudgetSeen) -> BudgetView {
     }
 }
 
-fn revisions(facts: &Facts) -> Vec<RevisionView> {
-    let Some(set) = &facts.set else { return Vec::new() };
-    let status = facts.rollout.status.as_ref();
-    let stable = status.map_or("", |status| status.stable_revision.as_str());
-    let leaked: Vec<&str> = status
-        .iter()
-        .flat_map(|status| &status.pods)
-        .filter(|row| row.leaked)
-        .map(|row| row.uid.as_str())
-        .collect();
+/// The revisions of a workload that anybody runs, and the one of its template, with their Pods. `stable`
+/// is a word that a status calls the stable revision by; `leaked` are UIDs.
+pub(super) fn revisions(workload: &Workload, stable: &str, leaked: &[&str]) -> Vec<RevisionView> {
     let mut pods: BTreeMap<&str, Vec<PodView>> = BTreeMap::new();
-    for one in &facts.pods {
-        let view = pod(one, leaked.contains(&one.uid.0.as_str()));
+    for one in &workload.pods {
+        let batch = workload.batches.get(&one.uid.0).copied();
+        let view = pod(one, leaked.contains(&one.uid.0.as_str()), batch);
         pods.entry(&one.revision).or_default().push(view);
     }
-    let mut all = facts.revisions.clone();
-    for name in pods.keys().filter(|name| facts.revision(name).is_none()) {
+    let mut all = workload.revisions.clone();
+    for hash in
+        pods.keys().filter(|hash| all.iter().all(|one| one.hash != **hash)).collect::<Vec<_>>()
+    {
         // Its ControllerRevision is gone, or not made yet.
+        let version = workload.pods.iter().find(|pod| pod.revision == *hash);
         all.push(Revision {
-            name: (*name).to_owned(),
+            name: (*hash).to_owned(),
+            hash: (*hash).to_owned(),
             number: 0,
             image: String::new(),
-            version: facts
-                .pods
-                .iter()
-                .find(|pod| pod.revision == *name)
-                .map(|pod| pod.version.clone())
-                .unwrap_or_default(),
+            version: version.map(|pod| pod.version.clone()).unwrap_or_default(),
             created: None,
             template: serde_json::Value::Null,
         });
     }
     all.into_iter()
         .filter_map(|revision| {
-            let update = revision.name == set.update_revision;
-            let pods = pods.remove(revision.name.as_str()).unwrap_or_default();
+            let update = revision.hash == workload.update;
+            let pods = pods.remove(revision.hash.as_str()).unwrap_or_default();
             if pods.is_empty() && !update {
                 return None;
             }
-            let roles = [(update, "update"), (revision.name == stable, "stable")];
+            let roles = [(update, "update"), (revision.is_called(stable), "stable")];
             Some(RevisionView {
                 roles: roles.into_iter().filter(|(is, _)| *is).map(|(_, role)| role).collect(),
                 name: revision.name,
@@ -243,7 +259,7 @@ fn revisions(facts: &Facts) -> Vec<RevisionView> {
         .collect()
 }
 
-fn pod(pod: &Pod, leaked: bool) -> PodView {
+fn pod(pod: &Pod, leaked: bool, batch: Option<u32>) -> PodView {
     let ready = pod.ready_since.is_some() && pod.deletion.is_none();
     let trouble = pod.trouble.as_ref();
     let state = match (pod.deletion.is_some(), trouble, pod.phase) {
@@ -262,6 +278,7 @@ fn pod(pod: &Pod, leaked: bool) -> PodView {
         state: state.to_owned(),
         message: trouble.map(|trouble| trouble.message.clone()).unwrap_or_default(),
         leaked,
+        batch,
         created: pod.created,
     }
 }

@@ -1,5 +1,7 @@
 //! Whether a rollout is where it is wanted, by a status that speaks of what is asked for now.
 
+pub(crate) mod steps;
+
 use std::str::FromStr;
 
 use api::bedrock::{Phase, StatefulsetRollout};
@@ -17,6 +19,8 @@ pub(crate) enum Goal {
     Paused,
     /// This part of its Pods runs the update revision and is available.
     Percent(Percent),
+    /// The Pods of this step, from 1, are updated and ready.
+    Step(u32),
 }
 
 impl FromStr for Goal {
@@ -32,7 +36,11 @@ impl FromStr for Goal {
                     number.parse().map_err(|_| format!("{number:?} is no whole number"))?;
                 Percent::new(number).map(Self::Percent).map_err(|error| error.to_string())
             }
-            _ => Err("done, paused or percent=N".to_owned()),
+            Some(("step", number)) => match number.parse() {
+                Ok(step) if step > 0 => Ok(Self::Step(step)),
+                _ => Err(format!("{number:?} is the number of no step; the first is 1")),
+            },
+            _ => Err("done, paused, percent=N or step=N".to_owned()),
         }
     }
 }
@@ -110,6 +118,8 @@ fn reached(rollout: &StatefulsetRollout, goal: Goal) -> bool {
     match goal {
         Goal::Done => status.phase == Some(Phase::RolloutDone),
         Goal::Paused => status.phase == Some(Phase::RolloutPaused),
+        // It has none; that is told before.
+        Goal::Step(_) => false,
         Goal::Percent(percent) => {
             let replicas = u32::try_from(status.replicas).unwrap_or(0);
             let good = status.pods.iter().filter(|pod| pod.state == "Updated").count();
@@ -231,6 +241,8 @@ mod tests {
         check("paused", Some(Goal::Paused));
         check("percent=25", Some(Goal::Percent(Percent::new(25).unwrap())));
         check("percent=25%", Some(Goal::Percent(Percent::new(25).unwrap())));
+        check("step=2", Some(Goal::Step(2)));
+        check("step=0", None);
         check("percent=101", None);
         check("percent", None);
         check("ready", None);

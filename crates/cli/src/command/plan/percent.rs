@@ -1,6 +1,5 @@
-//! `sluice plan`: what would move, in which order, under which budget, with which leak guard.
+//! The plan of a StatefulsetRollout: Pods in order, under which budget, with which leak guard.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,32 +12,11 @@ use futures::future::join_all;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::{Facts, require_namespace, rollouts_path};
-use crate::out::{Out, PlainFormat};
-use crate::session::{Connection, Session};
+use crate::exit::Failure;
+use crate::facts::{require_namespace, rollouts_path};
+use crate::session::Session;
 use crate::show::paint::{Paint, Tone};
 use crate::show::table::{Cell, columns, pairs, toned};
-
-/// Show what a rollout would do from here, and do nothing
-#[derive(clap::Args, Debug)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["name", "filename"])))]
-pub(crate) struct Flags {
-    /// A rollout in the cluster
-    #[arg(value_name = "NAME", value_parser = crate::name::object)]
-    name: Option<String>,
-
-    /// A manifest as it would be applied; - is standard input
-    #[arg(short, long, value_name = "FILE")]
-    filename: Option<PathBuf>,
-
-    /// How the result is written
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output: PlainFormat,
-
-    #[command(flatten)]
-    connection: Connection,
-}
 
 /// How long the cluster may take to list what a plan needs.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -46,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What would happen.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Planned {
+pub(super) struct Planned {
     namespace: String,
     name: String,
     statefulset: String,
@@ -89,46 +67,16 @@ struct Held {
     blocks: bool,
 }
 
-/// Runs it.
-pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let mut session = flags.connection.open().await?;
-    let object = match (&flags.name, &flags.filename) {
-        // Everything is read once here for the sake of clear failures.
-        (Some(name), _) => Facts::read(&session, name).await?.raw,
-        (None, Some(path)) => {
-            let manifest = manifest(path)?;
-            if let Some(own) = manifest["metadata"]["namespace"].as_str() {
-                if flags.connection.namespace.as_deref().is_some_and(|asked| asked != own) {
-                    return Err(Failure::Usage(format!(
-                        "{}: the rollout is in namespace {own}, and -n names another",
-                        path.display()
-                    )));
-                }
-                own.clone_into(&mut session.namespace);
-            }
-            grafted(&session, manifest).await?
-        }
-        (None, None) => return Err(Failure::Usage("give a NAME or -f FILE".to_owned())),
-    };
-    let planned = planned(&session, &object).await?;
-    let room = out.room();
-    out.document(flags.output.into(), &planned, |paint| words(&planned, paint, room))?;
-    let blocked = planned.hold.as_ref().is_some_and(|hold| hold.blocks);
-    Ok(if blocked { Exit::Blocked } else { Exit::Done })
+impl Planned {
+    /// Whether it cannot go on by waiting.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.hold.as_ref().is_some_and(|hold| hold.blocks)
+    }
 }
 
-/// The one rollout of a file, if nothing is wrong with it.
-fn manifest(path: &std::path::Path) -> Result<Value, Failure> {
-    let file = path.display();
-    let objects = api::parse(&super::lint::read(path)?)
-        .map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
-    let mut rollouts = objects.into_iter().filter(|object| object["kind"] == "StatefulsetRollout");
-    let (Some(rollout), None) = (rollouts.next(), rollouts.next()) else {
-        return Err(Failure::Failed(format!(
-            "{file}: a plan is of exactly one StatefulsetRollout"
-        )));
-    };
-    let findings = validate(&rollout, &Capabilities::default());
+/// Fails if anything is wrong with the manifest of a file.
+pub(super) fn check(file: &str, rollout: &Value) -> Result<(), Failure> {
+    let findings = validate(rollout, &Capabilities::default());
     if denies(&findings) {
         let first: Vec<String> = findings.iter().take(5).map(ToString::to_string).collect();
         return Err(Failure::Failed(format!(
@@ -136,11 +84,11 @@ fn manifest(path: &std::path::Path) -> Result<Value, Failure> {
             first.join("\n")
         )));
     }
-    Ok(rollout)
+    Ok(())
 }
 
 /// The manifest as it would be stored: with the identity and status of the rollout that is there.
-async fn grafted(session: &Session, mut manifest: Value) -> Result<Value, Failure> {
+pub(super) async fn grafted(session: &Session, mut manifest: Value) -> Result<Value, Failure> {
     require_namespace(session).await?;
     let name = manifest["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let path = format!("{}/{name}", rollouts_path(Some(&session.namespace)));
@@ -158,14 +106,14 @@ async fn grafted(session: &Session, mut manifest: Value) -> Result<Value, Failur
     Ok(manifest)
 }
 
-async fn planned(session: &Session, object: &Value) -> Result<Planned, Failure> {
+pub(super) async fn planned(session: &Session, object: &Value) -> Result<Planned, Failure> {
     let caches = filled(session).await?;
     let settings = Settings::default();
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
     let title = format!("statefulsetrollout {}/{}", session.namespace, text("name"));
     let unclear = |why: &str| Failure::Failed(format!("{title}: {why}"));
-    let candidate =
-        cluster::observe::statefulset_rollout::candidate(&caches, object, &settings).map_err(|why| unclear(&why))?;
+    let candidate = cluster::observe::statefulset_rollout::candidate(&caches, object, &settings)
+        .map_err(|why| unclear(&why))?;
     let desired = candidate.desired.as_ref().map_err(|why| unclear(why))?;
     let live = candidate.live.as_ref();
     let key = Key::new(session.namespace.as_str(), text("name"));
@@ -256,7 +204,7 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
     }
 }
 
-fn words(plan: &Planned, paint: Paint, room: usize) -> String {
+pub(super) fn words(plan: &Planned, paint: Paint, room: usize) -> String {
     let first = match (plan.creates, plan.applies) {
         (true, _) => {
             format!("creates StatefulSet {} with {} Pods", plan.statefulset, plan.replicas)

@@ -1,19 +1,27 @@
 //! `sluice lint`: manifests judged without a cluster, each finding with its place.
 
+pub(super) mod cross;
+pub(super) mod kind;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use api::ParseError;
+use api::batches::{self, Claim};
 use api::bedrock::{Capabilities, denies, validate};
 use serde::Serialize;
 use serde_json::Value;
+
+use self::kind::{Kind, kind};
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::locate;
 use crate::out::{Out, PlainFormat};
 use crate::show::paint::{Paint, Tone};
 
-/// Check manifests offline
+/// Check manifests offline: StatefulsetRollouts, Rollouts and BatchReleases
+///
+/// A Rollout is checked beside its workload, where that is in one of the files.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Flags {
     /// Manifests in YAML or JSON; - is standard input
@@ -54,22 +62,42 @@ struct Report {
 
 /// Runs it.
 pub(crate) fn run(flags: &Flags, out: &mut Out) -> Outcome {
-    let mut report = Report::default();
+    let mut files = Vec::new();
     for path in &flags.filename {
-        let text = read(path)?;
         let name =
             if path.as_os_str() == "-" { "<stdin>".to_owned() } else { path.display().to_string() };
-        lint(&name, &text, &mut report);
+        files.push((name, read(path)?));
     }
+    let report = lint_all(&files);
     let errors = report.remarks.iter().any(|remark| remark.severity == "error");
     if report.rollouts == 0 && !errors {
         let others = report.others;
         return Err(Failure::Failed(format!(
-            "nothing to check: no StatefulsetRollout among the {others} objects of the files"
+            "nothing to check: no StatefulsetRollout, Rollout or BatchRelease among the {others} objects \
+             of the files"
         )));
     }
     out.document(flags.output.into(), &report, |paint| words(&report, paint))?;
     Ok(if errors { Exit::Failed } else { Exit::Done })
+}
+
+/// Name and text of each file; what is in one is known when another is checked.
+fn lint_all(files: &[(String, String)]) -> Report {
+    let parsed = files.iter().filter_map(|(_, text)| api::parse(text).ok());
+    let objects: Vec<Value> = parsed.flatten().collect();
+    let claims: Vec<Claim> =
+        objects.iter().filter(|one| one["kind"] == "Rollout").filter_map(Claim::of).collect();
+    let mut report = Report::default();
+    for (name, text) in files {
+        lint(name, text, &Around { objects: &objects, claims: &claims }, &mut report);
+    }
+    report
+}
+
+/// What is in all of the files.
+struct Around<'a> {
+    objects: &'a [Value],
+    claims: &'a [Claim],
 }
 
 /// A file whole, or standard input for `-`.
@@ -90,7 +118,7 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-fn lint(file: &str, text: &str, report: &mut Report) {
+fn lint(file: &str, text: &str, around: &Around<'_>, report: &mut Report) {
     let remark = |(line, column), message| Remark {
         file: file.to_owned(),
         line,
@@ -112,8 +140,9 @@ fn lint(file: &str, text: &str, report: &mut Report) {
     let places = locate::objects(text);
     for (index, object) in objects.iter().enumerate() {
         let place = |path: &str| places.get(index).map_or((1, 1), |located| located.find(path));
-        match kind(object) {
-            Kind::Rollout => {}
+        let findings = match kind(object) {
+            Kind::Percent => validate(object, &Capabilities::default()),
+            Kind::Batches => of_batches(object, around),
             Kind::Other => {
                 report.others += 1;
                 continue;
@@ -127,9 +156,8 @@ fn lint(file: &str, text: &str, report: &mut Report) {
                 });
                 continue;
             }
-        }
+        };
         report.rollouts += 1;
-        let findings = validate(object, &Capabilities::default());
         for finding in findings {
             let severe = denies(std::slice::from_ref(&finding));
             report.remarks.push(Remark {
@@ -142,33 +170,14 @@ fn lint(file: &str, text: &str, report: &mut Report) {
     }
 }
 
-/// Whether an object is ours to check.
-enum Kind {
-    Rollout,
-    Other,
-    /// Field and message: meant to be ours, and written wrongly.
-    Wrong(&'static str, String),
-}
-
-const API_VERSION: &str = "bedrock.operator.slack.com/v1";
-const KIND: &str = "StatefulsetRollout";
-
-fn kind(object: &Value) -> Kind {
-    let text = |field: &str| object[field].as_str().unwrap_or_default();
-    let (version, kind) = (text("apiVersion"), text("kind"));
-    match (version == API_VERSION, kind == KIND) {
-        (true, true) => Kind::Rollout,
-        (false, true) => {
-            Kind::Wrong("apiVersion", format!("is {version:?}, but a {KIND} is of {API_VERSION:?}"))
-        }
-        (true, false) => {
-            Kind::Wrong("kind", format!("is {kind:?}, but {API_VERSION} has {KIND} only"))
-        }
-        (false, false) if kind.is_empty() => {
-            Kind::Wrong("kind", "is missing: this is no Kubernetes object".to_owned())
-        }
-        (false, false) => Kind::Other,
+/// A Rollout or BatchRelease, beside the others of the files.
+fn of_batches(object: &Value, around: &Around<'_>) -> Vec<api::Finding> {
+    let context = batches::Context { others: around.claims, ..batches::Context::default() };
+    let mut findings = batches::validate(object, &context);
+    if !denies(&findings) && object["kind"] == "Rollout" {
+        findings.extend(cross::check(object, around.objects));
     }
+    findings
 }
 
 fn title(object: &Value) -> String {
@@ -206,8 +215,7 @@ mod tests {
     use super::*;
 
     fn report(text: &str) -> String {
-        let mut report = Report::default();
-        lint("a.yaml", text, &mut report);
+        let report = lint_all(&[("a.yaml".to_owned(), text.to_owned())]);
         words(&report, Paint { on: false })
     }
 
@@ -266,5 +274,100 @@ mod tests {
             &["a.yaml:2:1: error: kind: is \"StatefulSetRollout\""],
         );
         check("apiVersion: v1\nkind: Service\n", &["0 rollouts checked: 0 errors"]);
+    }
+
+    const ROLLOUT: &str = "\
+apiVersion: rollouts.kruise.io/v1beta1
+kind: Rollout
+metadata: {name: web, namespace: shop}
+spec:
+  workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  strategy:
+    canary:
+      failureThreshold: 100%
+      steps:
+      - replicas: 1
+      - replicas: 20%
+      - replicas: 20
+      - replicas: 100%
+        pause: {duration: 60}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec: {replicas: 5}
+";
+
+    #[test]
+    fn a_rollout_is_checked_beside_its_workload() {
+        check(
+            ROLLOUT,
+            &[
+                "a.yaml:8:7: warning: spec.strategy.canary.failureThreshold: tolerates all 5 Pods of \
+                 step 3",
+                "a.yaml:11:9: warning: spec.strategy.canary.steps[1].replicas: is 1 Pod of 5, as many \
+                 as at step 1: step 2 updates none",
+                "a.yaml:12:9: warning: spec.strategy.canary.steps[2].replicas: asks for 20 Pods, and \
+                 there are 5",
+                "steps[3].replicas: is 5 Pods of 5, as many as at step 3",
+                "a.yaml:14:9: warning: spec.strategy.canary.steps[3].pause: has no effect",
+                "1 rollout checked: 0 errors",
+            ],
+        );
+        let alone = ROLLOUT.split("---").next().unwrap();
+        assert!(!report(alone).contains("updates none"), "{}", report(alone));
+    }
+
+    #[test]
+    fn what_is_not_served_is_refused_in_both_versions() {
+        let traffic = ROLLOUT.replace(
+            "      steps:",
+            "      trafficRoutings: [{service: web, ingress: {name: web}}]\n      steps:",
+        );
+        check(
+            &traffic,
+            &["a.yaml:9:7: error: spec.strategy.canary.trafficRoutings: traffic routing"],
+        );
+        let kind = ROLLOUT.replace("kind: Deployment, name", "kind: ReplicaSet, name");
+        check(&kind, &["a.yaml:5:3: error: spec.workloadRef: WorkloadRef kind is not supported"]);
+        let older = "\
+apiVersion: rollouts.kruise.io/v1alpha1
+kind: Rollout
+metadata: {name: web, annotations: {rollouts.kruise.io/rolling-style: partition}}
+spec:
+  objectRef: {workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+  strategy:
+    canary:
+      steps: [{weight: 20}, {replicas: 100%}]
+";
+        check(older, &["1 rollout checked: 0 errors, 0 warnings"]);
+        check(&older.replace("partition", "canary"), &["a.yaml:3:", "error", "canary Deployment"]);
+        check(
+            "apiVersion: rollouts.kruise.io/v1beta1\nkind: BatchRelease\nmetadata: {name: a}\nspec:\n  \
+             releasePlan: {batches: []}\n",
+            &["a.yaml:5:17: error: spec.releasePlan.batches", "one batch at least"],
+        );
+    }
+
+    #[test]
+    fn two_rollouts_of_one_workload_are_told_whichever_file_they_are_in() {
+        let other = ROLLOUT.split("---").next().unwrap().replacen("name: web", "name: other", 1);
+        let files = [("a.yaml".to_owned(), ROLLOUT.to_owned()), ("b.yaml".to_owned(), other)];
+        let said = words(&lint_all(&files), Paint { on: false });
+        assert!(said.contains("conflict with Rollout(shop/other)"), "{said}");
+        assert!(said.contains("conflict with Rollout(shop/web)"), "{said}");
+    }
+
+    #[test]
+    fn a_rollout_of_another_group_is_not_ours_and_a_version_that_is_none_is_told() {
+        check("apiVersion: argoproj.io/v1alpha1\nkind: Rollout\n", &["0 rollouts checked"]);
+        check(
+            "apiVersion: rollouts.kruise.io/v1\nkind: Rollout\n",
+            &["a.yaml:1:1: error: apiVersion: is \"rollouts.kruise.io/v1\""],
+        );
+        check(
+            "apiVersion: rollouts.kruise.io/v1beta1\nkind: Rolout\n",
+            &["a.yaml:2:1: error: kind: is \"Rolout\""],
+        );
     }
 }
