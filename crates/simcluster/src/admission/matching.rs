@@ -1,6 +1,7 @@
-//! Which webhooks are asked: rules, selectors.
+//! Which webhooks are asked: rules, selectors, conditions.
 
-use kube_cel::{AdmissionRequest, VapEvaluator, VapExpression, VapResult};
+mod conditions;
+
 use serde_json::Value;
 
 use super::{Subject, WebhookCall};
@@ -13,9 +14,6 @@ const MUTATING: Collection =
     Collection::known("admissionregistration.k8s.io", "mutatingwebhookconfigurations");
 const VALIDATING: Collection =
     Collection::known("admissionregistration.k8s.io", "validatingwebhookconfigurations");
-
-/// What a condition that is false says, and one that cannot be told does not.
-const FALSE: &str = "false";
 
 /// One webhook that is to be asked.
 #[derive(Clone, Debug)]
@@ -63,7 +61,7 @@ fn wants(inner: &Inner, hook: &Value, subject: &Subject) -> bool {
     ruled
         && in_namespace(inner, hook, subject)
         && selected(hook, subject)
-        && on_condition(hook, subject)
+        && conditions::hold(hook, subject)
 }
 
 fn rules(rule: &Value, subject: &Subject) -> bool {
@@ -117,66 +115,4 @@ fn selected(hook: &Value, subject: &Subject) -> bool {
     };
     let Ok(selector) = LabelSelector::from_object(selector) else { return false };
     selector.selects(&subject.object) || selector.selects(&subject.old_object)
-}
-
-/// Whether the `matchConditions` hold, in CEL.
-fn on_condition(hook: &Value, subject: &Subject) -> bool {
-    let conditions = hook["matchConditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if conditions.is_empty() {
-        return true;
-    }
-    let request = AdmissionRequest {
-        operation: subject.operation.to_owned(),
-        username: subject.user.name.clone(),
-        uid: subject.user.uid.clone(),
-        groups: subject.user.groups.clone(),
-        name: subject.name.clone(),
-        namespace: subject.namespace.clone(),
-        dry_run: subject.dry_run,
-        ..AdmissionRequest::default()
-    };
-    let mut evaluator = VapEvaluator::builder().object(subject.object.clone()).request(request);
-    if !subject.old_object.is_null() {
-        evaluator = evaluator.old_object(subject.old_object.clone());
-    }
-    hold(conditions, &evaluator.build(), hook["failurePolicy"] != "Ignore")
-}
-
-/// One that is false keeps the webhook out of it. Where none is, and one cannot be told, the failure policy
-/// decides; the real server refuses the write then, and here the webhook is asked.
-fn hold(conditions: &[Value], evaluator: &VapEvaluator, in_doubt: bool) -> bool {
-    let expression = |condition: &Value| VapExpression {
-        expression: condition["expression"].as_str().unwrap_or_default().to_owned(),
-        message: Some(FALSE.to_owned()),
-        message_expression: None,
-    };
-    let expressions: Vec<VapExpression> = conditions.iter().map(expression).collect();
-    let results = evaluator.evaluate(&expressions);
-    let is_false = |result: &VapResult| result.message.as_deref() == Some(FALSE);
-    let doubtful = results.iter().any(|result| !result.passed && !is_false(result));
-    !results.iter().any(is_false) && (in_doubt || !doubtful)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn conditions_keep_a_webhook_out_of_what_it_does_not_want() {
-        fn check(expressions: &[&str], in_doubt: bool, expect: bool) {
-            let conditions: Vec<Value> =
-                expressions.iter().map(|it| json!({"name": "c", "expression": it})).collect();
-            let of = |image: &str| json!({"metadata": {}, "spec": {"image": image}});
-            let evaluator = VapEvaluator::builder().object(of("v2")).old_object(of("v1"));
-            assert_eq!(hold(&conditions, &evaluator.build(), in_doubt), expect, "{expressions:?}");
-        }
-        check(&["object.spec != oldObject.spec"], true, true);
-        check(&["object.spec == oldObject.spec"], true, false);
-        check(&["object.spec != oldObject.spec", "request.operation == 'CREATE'"], true, false);
-        check(&["has(object.metadata.labels) && 'a' in object.metadata.labels"], true, false);
-        check(&["object.metadata.labels['a'] == ''"], true, true);
-        check(&["object.metadata.labels['a'] == ''"], false, false);
-        check(&["object.metadata.labels['a'] == ''", "false"], true, false);
-    }
 }

@@ -1,0 +1,83 @@
+//! Rollouts in the version that they were not written in.
+
+use serde_json::{Value, json};
+use simulation::in_virtual_time;
+
+use crate::stage::{Kind, Stage, rollout, rollouts};
+
+fn older(path: &str) -> String {
+    path.replace("v1beta1", "v1alpha1")
+}
+
+/// Without what the server writes.
+fn bare(object: &Value) -> Value {
+    let annotations = object["metadata"]["annotations"].clone();
+    json!({"spec": object["spec"], "annotations": annotations})
+}
+
+#[test]
+fn an_older_rollout_is_read_in_the_newer_version_and_comes_back_as_it_was() {
+    in_virtual_time(async {
+        let stage = Stage::set().await;
+        let written = json!({
+            "apiVersion": "rollouts.kruise.io/v1alpha1", "kind": "Rollout",
+            "metadata": {
+                "name": "web",
+                "annotations": {"rollouts.kruise.io/rolling-style": "Partition"},
+            },
+            "spec": {
+                "objectRef": {"workloadRef": {
+                    "apiVersion": "apps/v1", "kind": "Deployment", "name": "web",
+                }},
+                "strategy": {"canary": {"steps": [
+                    {"weight": 5, "pause": {}}, {"replicas": "50%", "pause": {"duration": 60}},
+                ]}},
+            },
+        });
+        let made = stage.send("POST", &older(&rollouts("")), &written).await.unwrap();
+        let newer = stage.get(&rollouts("/web")).await;
+        assert_eq!(newer["apiVersion"], "rollouts.kruise.io/v1beta1");
+        assert_eq!(newer["spec"]["workloadRef"]["name"], "web");
+        assert_eq!(newer["spec"]["strategy"]["canary"]["steps"][0]["replicas"], "5%");
+        assert_eq!(newer["spec"]["strategy"]["canary"]["enableExtraWorkloadForCanary"], false);
+
+        let again = stage.get(&older(&rollouts("/web"))).await;
+        let style = &again["metadata"]["annotations"]["rollouts.kruise.io/rolling-style"];
+        assert_eq!(*style, "Partition");
+        assert_eq!(again["spec"], made["spec"]);
+
+        // Written in the newer one, which the operator does as well, it loses nothing either.
+        let label = json!({"metadata": {"labels": {"a": "b"}}});
+        stage.patch(&rollouts("/web"), &label).await.unwrap();
+        assert_eq!(stage.get(&older(&rollouts("/web"))).await["spec"], made["spec"]);
+    });
+}
+
+#[test]
+fn a_newer_rollout_is_read_in_the_older_version_and_written_back_as_it_was() {
+    in_virtual_time(async {
+        let stage = Stage::set().await;
+        let mut written = rollout(Kind::DaemonSet);
+        // Not a word of the older version.
+        written["spec"]["strategy"]["canary"]["enableExtraWorkloadForCanary"] = json!(true);
+        stage.send("POST", &rollouts(""), &written).await.unwrap();
+        let before = stage.get(&rollouts("/web")).await;
+        let shown = stage.get(&older(&rollouts("/web"))).await;
+        assert_eq!(shown["spec"]["objectRef"]["workloadRef"]["name"], "web");
+        stage.send("PUT", &older(&rollouts("/web")), &shown).await.unwrap();
+        assert_eq!(bare(&stage.get(&rollouts("/web")).await)["spec"], bare(&before)["spec"]);
+    });
+}
+
+#[test]
+fn a_list_is_in_one_version_whatever_its_objects_were_written_in() {
+    in_virtual_time(async {
+        let stage = Stage::set().await;
+        stage.send("POST", &rollouts(""), &rollout(Kind::DaemonSet)).await.unwrap();
+        for (path, version) in [(rollouts(""), "v1beta1"), (older(&rollouts("")), "v1alpha1")] {
+            let list = stage.get(&path).await;
+            assert_eq!(list["apiVersion"], format!("rollouts.kruise.io/{version}"));
+            assert_eq!(list["items"].as_array().map(Vec::len), Some(1), "{list:#}");
+        }
+    });
+}

@@ -1,0 +1,135 @@
+//! A change of a workload that a Rollout names.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simulation::in_virtual_time;
+
+use crate::stage::{CONTROL, Kind, MARK, Stage, image, rollouts};
+
+/// Plays a scene for each kind.
+macro_rules! each_kind {
+    ($($(#[$doc:meta])* $name:ident => $scene:expr;)*) => {
+        $($(#[$doc])* mod $name {
+            use super::*;
+
+            #[test]
+            fn deployment() {
+                in_virtual_time($scene(Kind::Deployment));
+            }
+
+            #[test]
+            fn statefulset() {
+                in_virtual_time($scene(Kind::StatefulSet));
+            }
+
+            #[test]
+            fn daemonset() {
+                in_virtual_time($scene(Kind::DaemonSet));
+            }
+        })*
+    };
+}
+
+each_kind! {
+    a_change_is_held_in_the_write_that_brings_it => is_held;
+    without_a_rollout_nothing_is_held => is_let_be;
+    a_disabled_rollout_holds_nothing => is_let_be_by_a_disabled_one;
+    what_lets_go_in_mid_release_is_taken_back => stays_held;
+    a_write_of_the_whole_object_takes_nothing_away => survives_a_replace;
+    another_template_on_top_closes_what_was_open => is_closed_again;
+}
+
+async fn is_held(kind: Kind) {
+    let stage = Stage::set().await;
+    stage.released(kind).await;
+    // Not a label, not a size, not what stands already.
+    for patch in [
+        json!({"metadata": {"labels": {"a": "b"}}}),
+        json!({"spec": {"minReadySeconds": 1}}),
+        image("app:v1"),
+    ] {
+        let object = stage.patch(&kind.path(), &patch).await.unwrap();
+        assert_eq!(object["metadata"]["annotations"][MARK], Value::Null, "{patch}");
+        assert!(!kind.is_held(&object), "{patch}");
+    }
+    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    assert_eq!(object["metadata"]["annotations"][MARK], "{\"rolloutName\":\"web\"}");
+    assert!(kind.is_held(&object), "{object:#}");
+    if kind == Kind::Deployment {
+        let stable = &object["metadata"]["labels"]["rollouts.kruise.io/stable-revision"];
+        assert!(stable.is_string(), "{object:#}");
+    }
+}
+
+async fn is_let_be(kind: Kind) {
+    let stage = Stage::set().await;
+    stage.deploy(kind).await;
+    let label = json!({"metadata": {"labels": {"rollouts.kruise.io/workload-type": "x"}}});
+    stage.patch(&kind.path(), &label).await.unwrap();
+    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
+    assert!(!kind.is_held(&object), "{object:#}");
+}
+
+async fn is_let_be_by_a_disabled_one(kind: Kind) {
+    let stage = Stage::set().await;
+    stage.released(kind).await;
+    let disabled = json!({"spec": {"disabled": true}});
+    stage.patch(&rollouts("/web"), &disabled).await.unwrap();
+    stage.until(&rollouts("/web"), "disabled", |it| it["status"]["phase"] == "Disabled").await;
+    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
+    assert!(!kind.is_held(&object), "{object:#}");
+}
+
+/// At the first step, which has moved one Pod and waits for somebody.
+async fn at_step_1(kind: Kind) -> Stage {
+    let stage = Stage::set().await;
+    stage.released(kind).await;
+    stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    let waits = |it: &Value| it["status"]["currentStepState"] == "StepPaused";
+    stage.until(&rollouts("/web"), "at step 1", waits).await;
+    assert_eq!(stage.running("app:v2").await, 1);
+    stage
+}
+
+async fn stays_held(kind: Kind) {
+    let stage = at_step_1(kind).await;
+    let before = stage.get(&kind.path()).await;
+    let object = stage.patch(&kind.path(), &kind.lets_go()).await.unwrap();
+    assert_eq!(object["spec"], before["spec"], "{kind:?}");
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(stage.running("app:v2").await, 1, "{kind:?}");
+}
+
+async fn survives_a_replace(kind: Kind) {
+    let stage = at_step_1(kind).await;
+    let before = stage.get(&kind.path()).await;
+    let mut object = before.clone();
+    object["metadata"]["annotations"] = json!({});
+    object["metadata"]["labels"] = json!({});
+    object["spec"]["paused"] = json!(false);
+    let object = stage.send("PUT", &kind.path(), &object).await.unwrap();
+    assert_eq!(object["spec"], before["spec"], "{kind:?}");
+    for mark in [MARK, CONTROL] {
+        let stands = &object["metadata"]["annotations"][mark];
+        assert_eq!(*stands, before["metadata"]["annotations"][mark], "{kind:?} {mark}");
+    }
+    assert_eq!(object["metadata"]["labels"], before["metadata"]["labels"], "{kind:?}");
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(stage.running("app:v2").await, 1, "{kind:?}");
+}
+
+async fn is_closed_again(kind: Kind) {
+    let stage = at_step_1(kind).await;
+    let object = stage.patch(&kind.path(), &image("app:v3")).await.unwrap();
+    assert!(kind.is_held(&object), "{object:#}");
+    assert!(object["metadata"]["annotations"][MARK].is_string());
+    let on_top = |it: &Value| {
+        it["status"]["currentStepState"] == "StepPaused" && it["status"]["currentStepIndex"] == 1
+    };
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    stage.until(&rollouts("/web"), "at step 1 again", on_top).await;
+    assert_eq!(stage.running("app:v3").await, 1, "{kind:?}");
+}
