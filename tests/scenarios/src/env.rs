@@ -97,7 +97,7 @@ impl Patience {
 }
 
 /// A kind that scenarios work with: the path up to the namespace, and the plural.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind(pub &'static str, pub &'static str);
 
 /// How often something is asked that may be asked again.
@@ -109,6 +109,14 @@ const APPLY: &str = "application/apply-patch+yaml";
 pub const ROLLOUTS: Kind = Kind("/apis/bedrock.operator.slack.com/v1", "statefulsetrollouts");
 /// StatefulSets.
 pub const SETS: Kind = Kind("/apis/apps/v1", "statefulsets");
+/// Deployments.
+pub const DEPLOYMENTS: Kind = Kind("/apis/apps/v1", "deployments");
+/// DaemonSets.
+pub const DAEMONSETS: Kind = Kind("/apis/apps/v1", "daemonsets");
+/// `Rollout`s.
+pub const RELEASED: Kind = Kind("/apis/rollouts.kruise.io/v1beta1", "rollouts");
+/// `BatchRelease`s.
+pub const RELEASES: Kind = Kind("/apis/rollouts.kruise.io/v1beta1", "batchreleases");
 /// Pods.
 pub const PODS: Kind = Kind("/api/v1", "pods");
 /// PodDisruptionBudgets.

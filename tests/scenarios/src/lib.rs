@@ -8,6 +8,7 @@ pub mod env;
 mod kit;
 #[macro_use]
 mod registry;
+mod batches;
 mod bedrock;
 
 pub use env::{Env, Failure, Outcome};

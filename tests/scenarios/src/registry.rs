@@ -197,6 +197,43 @@ macro_rules! with_scenarios {
                 what_slows_is_warned_of,
                 a_dry_run_is_judged_and_leaves_nothing,
             }
+            release {
+                a_deployment_goes_batch_by_batch_and_is_given_back,
+                a_statefulset_goes_batch_by_batch_and_is_given_back,
+                a_daemonset_goes_batch_by_batch_and_is_given_back,
+                a_statefulset_under_on_delete_goes_batch_by_batch,
+                a_release_without_partition_lets_the_workload_go,
+                a_release_that_is_deleted_on_the_way_gives_the_workload_back,
+                what_cannot_be_released_says_why_and_is_let_alone,
+            }
+            steps {
+                a_deployment_goes_step_by_step,
+                a_statefulset_goes_step_by_step,
+                a_daemonset_goes_step_by_step,
+                a_duration_goes_on_by_itself,
+                percentages_and_numbers_may_be_mixed,
+                a_new_rollout_moves_nothing,
+                a_release_ends_with_its_pods_labelled_by_the_users_id,
+            }
+            users {
+                a_paused_rollout_stands_still_until_it_is_resumed,
+                a_jump_goes_where_it_is_asked_to,
+                a_rollout_that_is_disabled_gives_the_workload_back,
+                a_rollout_that_is_deleted_gives_the_workload_back,
+                a_changed_plan_goes_on_where_it_stands,
+                scaling_keeps_the_share_of_the_step,
+                a_mark_that_is_removed_is_put_back,
+                a_workload_that_is_made_anew_is_released_no_further,
+                a_release_that_somebody_deletes_is_made_again,
+            }
+            changes {
+                a_roll_back_goes_at_once,
+                a_roll_back_is_seen_in_a_pause,
+                a_roll_back_in_batches_goes_through_the_steps,
+                a_change_on_top_begins_anew,
+                a_roll_back_after_a_change_on_top_is_one,
+                a_change_that_slipped_past_is_held,
+            }
         }
     };
 }
@@ -205,6 +242,12 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use crate::env::{Env, Outcome};
+
+/// All themes, whichever resource they are of; no two have one name.
+mod themes {
+    pub(super) use crate::batches::*;
+    pub(super) use crate::bedrock::*;
+}
 
 /// One scenario.
 #[derive(Clone, Copy)]
@@ -223,7 +266,7 @@ impl Scenario {
     pub fn doors(&self) -> &'static [bool] {
         match self.theme {
             "admission" => &[true],
-            "bad_input" | "claim" | "published" => &[false, true],
+            "bad_input" | "claim" | "published" | "steps" | "users" | "changes" => &[false, true],
             _ => &[false],
         }
     }
@@ -241,7 +284,7 @@ macro_rules! list {
             vec![$($(Scenario {
                 theme: stringify!($theme),
                 name: stringify!($name),
-                run: |env| crate::bedrock::$theme::$name(env).boxed_local(),
+                run: |env| themes::$theme::$name(env).boxed_local(),
             },)*)*]
         }
     };

@@ -1,0 +1,6 @@
+//! Scenarios of the group `rollouts.kruise.io`, one file a theme.
+
+pub(crate) mod changes;
+pub(crate) mod release;
+pub(crate) mod steps;
+pub(crate) mod users;
