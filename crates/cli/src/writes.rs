@@ -12,6 +12,7 @@
 //! `describe`, `status` and `history` write nothing. `kubectl kruise` refuses to undo or restart a
 //! Deployment that a release has paused; here it is what a release is told by.
 
+use api::batches::names::PAUSED;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -79,6 +80,18 @@ fn status(found: &Found, canary: &Value) -> Write {
 /// Has the Rollout stand still, or go on.
 pub(crate) fn pause(found: &Found, paused: bool) -> Write {
     merge(found, json!({"spec": {"strategy": {"paused": paused}}}))
+}
+
+/// Has a BatchRelease of one's own stand still, or go on.
+pub(crate) fn hold(found: &Found, held: bool) -> Write {
+    // A string, as annotations are; none is the same as one that says nothing.
+    let value = if held { json!("true") } else { Value::Null };
+    merge(found, json!({"metadata": {"annotations": {PAUSED: value}}}))
+}
+
+/// Whether a BatchRelease of one's own is told to stand still.
+pub(crate) fn is_held(found: &Found) -> bool {
+    found.raw["metadata"]["annotations"][PAUSED] == "true"
 }
 
 /// Has another template in the workload.

@@ -97,31 +97,37 @@ async fn carry_out(
     action: &'static str,
     decide: impl AsyncFn(&Found) -> Result<Change, Failure>,
 ) -> Result<Done, Failure> {
-    let mut found = find(session, named).await?;
-    let mut tries = 0;
-    loop {
-        tries += 1;
+    retried(async || {
+        let found = find(session, named).await?;
         let change = decide(&found).await?;
-        match write(session, &change.writes).await {
-            Err(Failure::Conflict(_)) if tries < TRIES => {
+        let written = write(session, &change.writes).await?;
+        let now = written.as_ref().unwrap_or(&found.raw);
+        Ok(Done {
+            kind: found.front.kind(),
+            namespace: found.namespace.clone(),
+            name: found.name.clone(),
+            action,
+            changed: written.is_some(),
+            generation: now["metadata"]["generation"].as_i64().unwrap_or(0),
+            message: change.message,
+        })
+    })
+    .await
+}
+
+/// Looks and decides again where somebody else's write came in between.
+pub(super) async fn retried<T>(
+    attempt: impl AsyncFn() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    for tries in 1..TRIES {
+        match attempt().await {
+            Err(Failure::Conflict(_)) => {
                 tokio::time::sleep(Duration::from_millis(50) * tries).await;
-                found = found.again(session).await?;
             }
-            Err(failure) => return Err(failure),
-            Ok(written) => {
-                let now = written.as_ref().unwrap_or(&found.raw);
-                return Ok(Done {
-                    kind: found.front.kind(),
-                    namespace: found.namespace.clone(),
-                    name: found.name.clone(),
-                    action,
-                    changed: written.is_some(),
-                    generation: now["metadata"]["generation"].as_i64().unwrap_or(0),
-                    message: change.message,
-                });
-            }
+            other => return other,
         }
     }
+    attempt().await
 }
 
 /// Sends them; answers with what the last one made.

@@ -41,8 +41,39 @@ fn decide(found: &Found) -> Result<Change, Failure> {
             Ok(Change::none("is paused already"))
         }
         Front::Steps => Ok(Change::by(writes::pause(found, true), message)),
-        Front::Release => found.refuse(
-            "is no Rollout and has no pause: it stands still after the batch of its batchPartition",
-        ),
+        Front::Release if writes::is_held(found) => Ok(Change::none("is paused already")),
+        Front::Release => Ok(Change::by(writes::hold(found, true), message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::far_side::web::{release_of_ones_own, rollout};
+    use crate::far_side::{FarSide, Paper, flags};
+
+    #[tokio::test(start_paused = true)]
+    async fn each_resource_is_paused_in_its_own_field() {
+        async fn check(far_side: FarSide, name: &str, write: serde_json::Value) {
+            let paper = Paper::default();
+            let out = &mut Out::to(paper.clone());
+            pause(&far_side.session(), &flags(&[name]), out).await.unwrap();
+            let says = format!("is to pause; go on with `sluice resume {name}`");
+            assert!(paper.text().contains(&says), "{}", paper.text());
+            assert_eq!(far_side.patches(), [write]);
+        }
+        let percent = json!({"spec": {"pauseRequested": true}});
+        check(FarSide::rolling_out(), "statefulsetrollout/tester", percent).await;
+        let steps = json!({"spec": {"strategy": {"paused": true}}});
+        check(FarSide::in_steps(), "rollout/web", steps).await;
+        let path = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/batchreleases/own";
+        let own = FarSide::default().with(path, &release_of_ones_own());
+        let held = json!({"metadata": {"annotations": {"sluice.dev/paused": "true"}}});
+        check(own, "batchrelease/own", held).await;
+        let mut paused = rollout();
+        paused["spec"]["strategy"]["paused"] = json!(true);
+        let far_side = FarSide::in_steps_with(&paused, &crate::far_side::web::deployment("v2"));
+        pause(&far_side.session(), &flags(&["web"]), &mut Out::nowhere()).await.unwrap();
+        assert_eq!(far_side.patches().len(), 0);
     }
 }

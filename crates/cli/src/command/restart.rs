@@ -107,3 +107,65 @@ fn budget(found: &Found, workload: &Workload) -> Result<(), Failure> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::far_side::web::{deployment, deployment_done, healthy, rollout, rollout_at};
+    use crate::far_side::{FarSide, Paper, flags};
+
+    async fn restarted(far_side: &FarSide, name: &str) -> String {
+        let paper = Paper::default();
+        let out = &mut Out::to(paper.clone());
+        match restart(&far_side.session(), &flags(&[name]), out).await {
+            Ok(_) => paper.text(),
+            Err(failure) => format!("{:?}: {failure}", failure.exit()),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_template_of_the_workload_is_marked_as_kubectl_marks_it() {
+        let far_side = FarSide::in_steps_with(&healthy("True"), &deployment_done());
+        let text = restarted(&far_side, "web").await;
+        assert!(
+            text.contains("restarts the Pods of deployment default/web, through its steps"),
+            "{text}"
+        );
+        assert_eq!(far_side.patched(), ["/apis/apps/v1/namespaces/default/deployments/web"]);
+        let patch = far_side.patches().remove(0);
+        let at = &patch["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"];
+        assert!(at.as_str().is_some_and(|at| at.parse::<Timestamp>().is_ok()), "{patch}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_release_under_way_is_not_begun_again() {
+        async fn check(rollout: &Value, deployment: &Value, says: &str) {
+            let far_side = FarSide::in_steps_with(rollout, deployment);
+            let text = restarted(&far_side, "web").await;
+            assert!(text.contains(says), "{text}");
+            assert_eq!(far_side.patches().len(), usize::from(!text.starts_with("Failed")));
+        }
+        check(&rollout(), &deployment("v2"), "would begin its release again at step 1").await;
+        check(&rollout(), &deployment("v2"), "`sluice abort rollout/web`").await;
+        let disabled = rollout_at(&json!({"phase": "Disabled"}), &json!({}));
+        check(&disabled, &deployment_done(), "it is disabled, so not through its steps").await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rollout_by_percent_restarts_as_far_as_its_percentage() {
+        let far_side = FarSide::rolling_out();
+        let text = restarted(&far_side, "tester").await;
+        assert!(text.contains("as a rollout to 50%; raise spec.percent for the others"), "{text}");
+        let never = json!({"items": [{
+            "metadata": {"name": "tester", "namespace": "default", "generation": 1},
+            "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": "tester"}}},
+            "status": {"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 4,
+                "desiredHealthy": 4, "expectedPods": 4},
+        }]});
+        let path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+        let text = restarted(&FarSide::rolling_out().with(path, &never), "tester").await;
+        assert!(text.contains("wants all 4 Pods healthy, so none may ever go"), "{text}");
+    }
+}

@@ -34,12 +34,13 @@ fn decide(found: &Found) -> Result<Change, Failure> {
     match found.front {
         Front::Percent => by_percent(found),
         Front::Steps => by_steps(found),
-        Front::Release => {
-            let name = found.argument();
-            found.refuse(&format!(
-                "is no Rollout and has no pause: `sluice approve {name}` begins its next batch"
-            ))
+        Front::Release if writes::is_held(found) => {
+            Ok(Change::by(writes::hold(found, false), "goes on"))
         }
+        Front::Release => Ok(Change::none(format!(
+            "is not paused; where it waits for its next batch, `sluice approve {}` begins that",
+            found.argument()
+        ))),
     }
 }
 
@@ -72,4 +73,31 @@ fn by_steps(found: &Found) -> Result<Change, Failure> {
         ),
         _ => "is not paused".to_owned(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::far_side::web::{deployment, rollout};
+    use crate::far_side::{FarSide, Paper, flags};
+
+    async fn check(rollout: &Value, says: &str, writes: &[Value]) {
+        let far_side = FarSide::in_steps_with(rollout, &deployment("v2"));
+        let paper = Paper::default();
+        let out = &mut Out::to(paper.clone());
+        resume(&far_side.session(), &flags(&["web"]), out).await.unwrap();
+        assert!(paper.text().contains(says), "{}", paper.text());
+        assert_eq!(far_side.patches(), writes);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_paused_rollout_goes_on_and_a_step_that_waits_is_told_apart() {
+        let mut paused = rollout();
+        paused["spec"]["strategy"]["paused"] = json!(true);
+        check(&paused, "goes on", &[json!({"spec": {"strategy": {"paused": false}}})]).await;
+        let says = "not paused as a whole: it is step 2 that waits; go on with `sluice approve rollout/web`";
+        check(&rollout(), says, &[]).await;
+    }
 }

@@ -65,4 +65,17 @@ mod tests {
         assert!(identity(1).chars().all(|c| c.is_ascii_alphanumeric()));
         assert_ne!(identity(1), identity(2));
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rollout_by_steps_never_gives_up_and_says_what_to_do_instead() {
+        let far_side = crate::far_side::FarSide::in_steps();
+        let flags = crate::far_side::flags(&["web"]);
+        let failure =
+            super::retry(&far_side.session(), &flags, &mut Out::nowhere()).await.unwrap_err();
+        for says in ["never gives up", "`sluice abort rollout/web`", "`sluice restart rollout/web`"]
+        {
+            assert!(failure.to_string().contains(says), "{failure}");
+        }
+        assert_eq!(far_side.patches().len(), 0);
+    }
 }

@@ -4,7 +4,7 @@ use api::batches::names::ROLLBACK_IN_BATCH;
 use serde::Serialize;
 use serde_json::json;
 
-use super::change::write;
+use super::change::{retried, write};
 use super::rollback::{Nothing, asks_for, moves, target, words as named};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::revision::Revision;
@@ -83,17 +83,24 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 }
 
 async fn undo(session: &Session, flags: &Flags, out: &mut Out) -> Outcome {
+    let (done, text) = retried(async || attempt(session, flags).await).await?;
+    out.document(flags.output.into(), &done, |_| text)?;
+    Ok(Exit::Done)
+}
+
+/// Looks, decides and writes; what was done, as a document and in words.
+async fn attempt(session: &Session, flags: &Flags) -> Result<(Done, String), Failure> {
     let found = find(session, &flags.name).await?;
     match found.front {
         Front::Percent => {
             let facts = Facts::around(session, found.raw.clone()).await?;
             let back = by_percent(&found, &facts, flags.to_revision);
-            carry_out(session, &found, flags, told(&found, back)?, out).await
+            carry_out(session, &found, flags, told(&found, back)?).await
         }
         Front::Steps => {
             let facts = release::Facts::around(session, found.raw.clone()).await?;
             let back = by_steps(&found, &facts, flags.to_revision);
-            carry_out(session, &found, flags, told(&found, back)?, out).await
+            carry_out(session, &found, flags, told(&found, back)?).await
         }
         Front::Release => found.refuse(
             "follows whatever its workload asks for: put the earlier template into the workload",
@@ -204,8 +211,7 @@ async fn carry_out(
     found: &Found,
     flags: &Flags,
     back: Back<'_>,
-    out: &mut Out,
-) -> Outcome {
+) -> Result<(Done, String), Failure> {
     let mut generation = found.raw["metadata"]["generation"].as_i64().unwrap_or(0);
     if !flags.dry_run
         && let Some(written) = write(session, std::slice::from_ref(&back.write)).await?
@@ -227,8 +233,8 @@ async fn carry_out(
         generation,
         warning: back.warning.clone(),
     };
-    out.document(flags.output.into(), &done, |_| words(found, &done, &back))?;
-    Ok(Exit::Done)
+    let text = words(found, &done, &back);
+    Ok((done, text))
 }
 
 fn words(found: &Found, done: &Done, back: &Back<'_>) -> String {
