@@ -59,6 +59,14 @@ pub const SERVED: &[Rule] = &[
     },
     Rule {
         group: "rollouts.kruise.io",
+        resource: "rollouts/finalizers",
+        verbs: &["update"],
+        name: None,
+        why: "a Rollout's BatchRelease blocks its deletion; asked for where \
+              OwnerReferencesPermissionEnforcement is on, as on OpenShift",
+    },
+    Rule {
+        group: "rollouts.kruise.io",
         resource: "batchreleases",
         verbs: &["get", "list", "watch", "create", "patch", "delete"],
         name: None,
@@ -77,6 +85,13 @@ pub const SERVED: &[Rule] = &[
         verbs: &["get", "list", "watch", "patch"],
         name: None,
         why: "released in batches: held meanwhile, and given back; read before a Rollout is let go",
+    },
+    Rule {
+        group: "apps",
+        resource: "deployments/finalizers",
+        verbs: &["update"],
+        name: None,
+        why: "the same, of its ReplicaSets",
     },
     Rule {
         group: "apps",

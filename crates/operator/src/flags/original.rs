@@ -34,7 +34,7 @@ pub struct Rules {
 /// Those that are taken and change nothing: how many look at what at once is no setting here, requests are
 /// counted and not throttled, and logs have flags of their own.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Ignored {
+pub(crate) struct Ignored {
     #[arg(long, hide = true)]
     v: Option<i32>,
     #[arg(long, hide = true)]

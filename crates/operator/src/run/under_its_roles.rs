@@ -17,6 +17,7 @@ const SERVED: &str = "shop";
 const SECRET: &str = "/api/v1/namespaces/sluice-system/secrets/sluice-webhook-authority";
 const ROLLOUTS: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/shop/statefulsetrollouts";
 const ROLLOUT: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/shop/statefulsetrollouts/web";
+const STEPS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/shop/rollouts";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
 
 #[derive(Debug, Parser)]
@@ -128,9 +129,60 @@ impl Stage {
         panic!("never {phase}: {:#}; refused: {refused:#?}", last["status"]);
     }
 
+    /// A release in batches of each kind. Nobody answers the webhook here: what is not held by hand is held
+    /// by the controller.
+    async fn release(&self) {
+        for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
+            let name = format!("{}-in-batches", kind.to_lowercase());
+            let path = format!("/apis/apps/v1/namespaces/shop/{}s", kind.to_lowercase());
+            self.send("POST", &path, &workload(kind, &name)).await;
+            self.send("POST", STEPS, &steps(kind, &name)).await;
+            let rollout = format!("{STEPS}/{name}");
+            self.until_it(&rollout, |it| it["status"]["phase"] == "Healthy").await;
+            let mut image = json!({"spec": {"template": {"spec": {
+                "containers": [{"name": "main", "image": "app:v2"}],
+            }}}});
+            if kind == "Deployment" {
+                // As the webhook writes it: the next ReplicaSet is the operator's to make.
+                let mark = json!({"rollouts.kruise.io/in-progressing": "{}"});
+                image["metadata"] = json!({"annotations": mark});
+                image["spec"]["paused"] = json!(true);
+            }
+            self.send("PATCH", &format!("{path}/{name}"), &image).await;
+            let succeeded = |it: &Value| {
+                let conditions = it["status"]["conditions"].as_array().into_iter().flatten();
+                let mut succeeded = conditions.filter(|one| one["type"] == "Succeeded");
+                it["status"]["phase"] == "Healthy" && succeeded.any(|one| one["status"] == "True")
+            };
+            self.until_it(&rollout, succeeded).await;
+            self.send("DELETE", &rollout, &json!({})).await;
+            for _ in 0..600 {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                let list = self.send("GET", STEPS, &Value::Null).await;
+                if list["items"] == json!([]) {
+                    break;
+                }
+            }
+        }
+    }
+
+    async fn until_it(&self, path: &str, what: impl Fn(&Value) -> bool) {
+        let mut last = Value::Null;
+        for _ in 0..600 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            last = self.send("GET", path, &Value::Null).await;
+            if what(&last) {
+                return;
+            }
+        }
+        let refused = &self.judge.seen().refused;
+        panic!("{path}: {:#}; refused: {refused:#?}", last["status"]);
+    }
+
     /// Everything that an operator ever does.
     async fn play(&self) {
         let first = self.begin();
+        self.release().await;
         self.send("POST", ROLLOUTS, &rollout()).await;
         self.send("POST", BUDGETS, &budget()).await;
         self.until("RolloutDone").await;
@@ -217,6 +269,43 @@ fn rollout() -> Value {
                     },
                 },
             },
+        },
+    })
+}
+
+/// Three Pods, or one on each Node.
+fn workload(kind: &str, name: &str) -> Value {
+    let mut workload = json!({
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": {"of": kind}},
+            "template": {
+                "metadata": {"labels": {"of": kind}},
+                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+            },
+        },
+    });
+    if kind != "DaemonSet" {
+        workload["spec"]["replicas"] = json!(3);
+    }
+    if kind == "StatefulSet" {
+        workload["spec"]["serviceName"] = json!(name);
+    }
+    workload
+}
+
+fn steps(kind: &str, name: &str) -> Value {
+    json!({
+        "apiVersion": "rollouts.kruise.io/v1beta1",
+        "kind": "Rollout",
+        "metadata": {"name": name},
+        "spec": {
+            "workloadRef": {"apiVersion": "apps/v1", "kind": kind, "name": name},
+            "strategy": {"canary": {"steps": [
+                {"replicas": 1, "pause": {"duration": 1}}, {"replicas": "100%"},
+            ]}},
         },
     })
 }
