@@ -47,6 +47,9 @@ pub trait Watched: DeserializeOwned + Clone + Send + 'static {
     /// then there are none.
     const OPTIONAL: bool = false;
 
+    /// The one name that objects of this kind are looked at by; `None` for all.
+    const NAME: Option<&'static str> = None;
+
     /// `metadata.resourceVersion`.
     fn resource_version(&self) -> &str;
 }
@@ -165,12 +168,17 @@ pub async fn watch<K: Watched>(
     }
 }
 
+fn named<K: Watched>() -> Option<String> {
+    K::NAME.map(|name| format!("metadata.name={name}"))
+}
+
 /// All pages, and the version at which to go on.
 async fn list<K: Watched>(client: &Client, request: &Request) -> Result<(Vec<K>, String), End> {
     let mut items = Vec::new();
     let mut next: Option<String> = None;
     loop {
         let ask = params::ListParams {
+            field_selector: named::<K>(),
             limit: Some(PAGE),
             continue_token: next.take(),
             ..params::ListParams::default()
@@ -199,6 +207,7 @@ async fn open<K: Watched>(
     version: &str,
 ) -> Result<Events<K>, End> {
     let ask = params::WatchParams {
+        field_selector: named::<K>(),
         timeout: Some(OPEN),
         bookmarks: true,
         ..params::WatchParams::default()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cluster::{Caches, Clock, Hands, Leadership, Subject, Why};
+use cluster::{Caches, Clock, Front, Hands, Leadership, Original, Subject, Why};
 use kube::Client;
 use tokio::sync::{Notify, watch};
 
@@ -98,6 +98,17 @@ impl Attention {
         self.rung.notified().await;
     }
 
+    /// Wakes all that stand aside while the original's manager runs.
+    pub(crate) fn wake_batches(&self) {
+        let batches = self.caches.subjects().into_iter();
+        let batches = batches.filter(|subject| subject.front != Front::StatefulsetRollout);
+        let mut woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
+        for subject in batches {
+            woken.entry(subject).or_insert(Why::Event);
+        }
+        self.rung.notify_one();
+    }
+
     /// Who was woken since, and why.
     pub(crate) fn take(&self) -> BTreeMap<Subject, Why> {
         std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
@@ -109,4 +120,6 @@ pub(crate) struct Shop {
     pub(crate) context: Context,
     pub(crate) hands: Hands,
     pub(crate) outbox: Outbox,
+    /// Whether the original's manager runs.
+    pub(crate) original: Arc<Original>,
 }

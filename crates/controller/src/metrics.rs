@@ -33,6 +33,7 @@ pub struct Metrics {
     leaked: Gauge,
     queued: Gauge,
     leading: Gauge,
+    original: Gauge,
     admissions: Family<Word, Counter>,
 }
 
@@ -59,6 +60,11 @@ impl Metrics {
         r.register("leaked_pods", "Pods at a revision that no step released", self.leaked.clone());
         r.register("queue_length", "Rollouts in the queue", self.queued.clone());
         r.register("leading", "Whether this process holds the lease", self.leading.clone());
+        r.register(
+            "original_running",
+            "Whether the manager of OpenKruise Rollouts runs, so that batches are left to it",
+            self.original.clone(),
+        );
         r.register("admissions", "Admission reviews, by verdict", self.admissions.clone());
     }
 
@@ -89,6 +95,10 @@ impl Metrics {
 
     pub(crate) fn leading(&self, leading: bool) {
         self.leading.set(leading.into());
+    }
+
+    pub(crate) fn original_runs(&self, runs: bool) {
+        self.original.set(runs.into());
     }
 
     pub(crate) fn admission(&self, verdict: &str) {

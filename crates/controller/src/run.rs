@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Clock, Events, Front, Hands, Leadership, Subject, Why};
+use cluster::{Clock, Events, Front, Hands, Leadership, Original, Subject, Why};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -46,10 +46,13 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()>) -> Result
     let hands = Hands { client: context.client.clone(), clock: context.clock.clone() };
     let (outbox, empty) = Outbox::new(Events::new(hands.clone(), &context.settings.identity));
     watches.push(empty.boxed());
+    let attention = context.attention.clone();
+    let original = Original::new(context.clock.clone(), Box::new(move || attention.wake_batches()));
+    watches.push(original.watch(&context.client, namespace, context.settings.seed));
     let mut shutdown = pin!(shutdown);
     let mut lease = Lease::of(&context);
     let mut looks = Looks::new();
-    let mut state = State::new(Shop { context, hands, outbox });
+    let mut state = State::new(Shop { context, hands, outbox, original });
     loop {
         state.start(&mut looks);
         let (alarm, rung) = (state.alarm(looks.len()), state.rung());

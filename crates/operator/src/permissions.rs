@@ -8,6 +8,7 @@
 //! operator waits for the API server and for its custom resource.
 
 use crate::{certificates, registration};
+use api::batches::names::ORIGINAL_LEASE;
 use cluster::elector;
 use serde_json::{Value, json};
 
@@ -143,6 +144,13 @@ pub const SERVED: &[Rule] = &[
         verbs: &["list", "watch"],
         name: None,
         why: "how many Pods may go at once",
+    },
+    Rule {
+        group: "coordination.k8s.io",
+        resource: "leases",
+        verbs: &["list", "watch"],
+        name: Some(ORIGINAL_LEASE),
+        why: "whether the manager of OpenKruise Rollouts still runs, which would drive the same workloads",
     },
     Rule {
         group: "events.k8s.io",

@@ -193,6 +193,7 @@ fn settings(flags: &Flags) -> Settings {
     let mut settings = Settings { namespace, gates, ..Settings::default() };
     let interval = flags.reconcile_interval.try_into();
     settings.engine.interval = interval.unwrap_or(jiff::SignedDuration::MAX);
+    settings.rollout.freeze_on_deletion = gates.keep_workload_paused_on_rollout_deletion;
     settings
 }
 

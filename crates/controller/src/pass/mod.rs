@@ -34,9 +34,17 @@ impl Done {
 /// Looks at `subject` once.
 pub(crate) async fn pass(shop: &Shop, subject: Subject, memory: Memory) -> Done {
     shop.context.metrics.pass();
+    let now = shop.context.clock.now();
+    let original = shop.original.running(now);
+    shop.context.metrics.original_runs(original.is_some());
     match subject.front {
         Front::StatefulsetRollout => statefulset_rollout::pass(shop, subject, memory).await,
-        Front::Rollout => rollout::pass(shop, subject, memory).await,
+        Front::Rollout => rollout::pass(shop, subject, memory, original.as_ref()).await,
+        // What holds of its Rollouts is said there; one of its own stays as it is.
+        Front::BatchRelease if original.is_some() => {
+            let wake = original.map(|running| running.until);
+            Done { subject, memory: Some(memory), wake, stand: None }
+        }
         Front::BatchRelease => batch_release::pass(shop, subject, memory).await,
     }
 }

@@ -2,6 +2,7 @@
 
 use cluster::act::rollout::{Report, act};
 use cluster::observe::rollout::{Observed, observe};
+use cluster::original::Running;
 use cluster::status::rollout as status;
 use cluster::{GoOn, Key, Subject, Told};
 use engine::front::rollout::{Action, Change, Notice, Phase, Status, decide};
@@ -20,7 +21,12 @@ const NUMBERS: SignedDuration = SignedDuration::from_secs(1);
 const AGAIN: SignedDuration = SignedDuration::from_secs(2);
 
 /// Looks at `subject` once.
-pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> Done {
+pub(super) async fn pass(
+    shop: &Shop,
+    subject: Subject,
+    mut memory: Memory,
+    original: Option<&Running>,
+) -> Done {
     let key = subject.key.clone();
     let context = &shop.context;
     let caches = &*context.attention.caches;
@@ -36,9 +42,10 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
             (now.checked_add(AGAIN).ok(), Some(Stand::of_rollout(&observed.world.status)));
         return Done { subject, memory: Some(memory), wake, stand };
     }
+    observed.world.other_manager = original.map(|running| running.holder.clone());
     let decision = decide(&observed.world, now);
     let stand = Some(Stand::of_rollout(&decision.status));
-    let mut wake = decision.wake;
+    let mut wake = earlier(decision.wake, original.map(|running| running.until));
     match due(&decision.status, &observed.world.status, &memory, now) {
         Write::No => {}
         Write::At(at) => wake = earlier(wake, Some(at)),

@@ -1,8 +1,8 @@
 //! What a user has to mend first: nothing is half-run, and it is said.
 
-use engine::front::rollout::{ConditionKind, Phase, Reason, Status, World};
+use engine::front::rollout::{ConditionKind, Phase, Reason, Status, World, decide};
 
-use crate::fixture::{changed, check, healthy, on_release, set, told, waiting};
+use crate::fixture::{changed, check, healthy, now, on_release, set, told, upgrading, waiting};
 
 #[track_caller]
 fn blocked(mut world: World, reason: Reason, words: &str) {
@@ -106,4 +106,24 @@ fn mended_it_goes_on_and_says_no_more_of_it() {
     let decision = check(&world, "Healthy 3>-1 Completed: -");
     assert_eq!(decision.status.message, "rollout is healthy");
     assert_eq!(decision.status.phase, Some(Phase::Healthy));
+}
+
+#[test]
+fn while_the_originals_manager_runs_nothing_is_done_and_it_is_said() {
+    for mut world in [changed(), upgrading(1), waiting(1)] {
+        world.other_manager = Some("pod-1".to_owned());
+        let decision = decide(&world, now());
+        assert_eq!(decision.action, None);
+        let blocked = decision.status.condition(ConditionKind::Blocked).expect("said");
+        assert_eq!((blocked.holds, blocked.reason), (true, Reason::OtherManager));
+        let same =
+            Status { conditions: world.status.conditions.clone(), ..decision.status.clone() };
+        assert_eq!(same, world.status, "all else is the other's");
+        assert_eq!(decision.told.len(), 1);
+        world.status = decision.status;
+        assert!(decide(&world, now()).told.is_empty(), "it is said once");
+        world.other_manager = None;
+        let after = decide(&world, now());
+        assert_eq!(after.status.condition(ConditionKind::Blocked), None);
+    }
 }

@@ -88,6 +88,7 @@ pub(crate) fn healthy() -> World {
         status,
         workload: Some(workload()),
         release: None,
+        other_manager: None,
         settings: Settings::default(),
     }
 }

@@ -161,6 +161,7 @@ impl Cluster {
                 let plan_seen = batches.observed.as_ref() == Some(&batches.seen.plan);
                 BatchRelease { plan_seen, ..batches.seen.clone() }
             }),
+            other_manager: None,
             settings: self.settings,
         })
     }

@@ -108,6 +108,7 @@ pub fn observe(caches: &Caches, key: &Key, settings: &inner::Settings) -> Option
         status,
         workload,
         release: release.map(|release| read_release(&held, release, &rollout)),
+        other_manager: None,
         settings: *settings,
     };
     Some(Observed {

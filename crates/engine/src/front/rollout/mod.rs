@@ -37,6 +37,11 @@ pub fn decide(world: &World, now: Timestamp) -> Decision {
         wake: None,
         waits: None,
     };
+    if let Some(manager) = &world.other_manager {
+        phase::stand_aside(&mut turn, manager);
+        tell::news(&mut turn);
+        return Decision { status: turn.status, action: None, told: turn.told, wake: None };
+    }
     turn.status.observed_generation = world.rollout.generation;
     // Each state is entered once or twice at most.
     for _ in 0..40 {

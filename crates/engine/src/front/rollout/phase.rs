@@ -65,6 +65,15 @@ pub(super) fn next(turn: &mut Turn<'_>) -> Flow {
     }
 }
 
+/// Says that somebody else drives this Rollout, and leaves all else as it is.
+pub(super) fn stand_aside(turn: &mut Turn<'_>, manager: &str) {
+    let message = format!(
+        "the manager of OpenKruise Rollouts runs on this cluster ({manager}): stop it, and Sluice goes on from \
+         where it leaves off"
+    );
+    turn.status.say(ConditionKind::Blocked, true, Reason::OtherManager, message, turn.now);
+}
+
 /// What a user has to mend first.
 fn obstacle(turn: &Turn<'_>) -> Option<(Reason, String)> {
     let rollout = &turn.world.rollout;

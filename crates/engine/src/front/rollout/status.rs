@@ -187,6 +187,8 @@ names!(
         WorkloadTaken = "WorkloadTaken",
         /// The workload is of a kind that cannot be released.
         UnsupportedWorkload = "UnsupportedWorkload",
+        /// The original's manager runs.
+        OtherManager = "OtherManager",
         /// A BatchRelease of this name belongs to somebody else.
         ReleaseTaken = "ReleaseTaken",
         /// None: of a condition that has no reason.

@@ -19,6 +19,8 @@ pub struct World {
     pub workload: Option<Workload>,
     /// The BatchRelease of its name; `None` while there is none.
     pub release: Option<BatchRelease>,
+    /// Who else releases workloads on this cluster, in words: the original's manager, while it runs.
+    pub other_manager: Option<String>,
     /// The operator's.
     pub settings: Settings,
 }
