@@ -81,7 +81,7 @@ impl Standing {
             Self::Unseen => "the operator: no status has been written yet".to_owned(),
             Self::Blocked(reason, message) => format!("a change: {reason}: {message}"),
             Self::NoWorkload => "the workload, which does not exist".to_owned(),
-            Self::Healthy => "nothing: the next change of the workload begins a release".to_owned(),
+            Self::Healthy => "the next change of its workload".to_owned(),
             Self::Held => "the operator: a change of the workload is held".to_owned(),
             Self::Beginning => "its first step".to_owned(),
             Self::Updating(step) => format!("the Pods of step {step}"),
@@ -96,7 +96,7 @@ impl Standing {
             Self::Ending => "the workload to be given back".to_owned(),
             Self::RollingBack => "the Pods to be back at the stable revision".to_owned(),
             Self::Leaving => "the workload to be given back: its release is ended".to_owned(),
-            Self::Disabled => "nothing: it is disabled, and holds no change".to_owned(),
+            Self::Disabled => "somebody to enable it: disabled, it holds no change".to_owned(),
         }
     }
 

@@ -52,7 +52,7 @@ fn by_percent(found: &Found, facts: &Facts) -> Result<Change, Failure> {
         Ok(to) => to,
         Err(why) => return found.refuse(&format!("cannot go back: {}", why.words)),
     };
-    let moving = moves(workload, to);
+    let (moving, all) = moves(workload, to);
     if workload.pods.iter().all(|pod| pod.revision == workload.update) {
         return found.refuse(&format!(
             "is not in the midst of a rollout: every Pod runs what is asked for; an earlier revision \
@@ -65,7 +65,7 @@ fn by_percent(found: &Found, facts: &Facts) -> Result<Change, Failure> {
         ("/spec/percent", json!(100)),
         ("/spec/pauseRequested", json!(false)),
     ];
-    let message = format!("goes back to {} at once; {moving} Pods move", words(to));
+    let message = format!("goes back to {} at once; {moving} of {all} Pods move", words(to));
     Ok(Change::by(writes::replace(found, &fields), message))
 }
 
@@ -107,7 +107,7 @@ fn by_steps(found: &Found, facts: &release::Facts) -> Result<Change, Failure> {
         besides = format!("; its annotation {ROLLBACK_IN_BATCH} is taken off");
     }
     writes.push(writes::template(workload, &to.template));
-    let (moving, all) = (moves(workload, to), workload.pods.len());
+    let (moving, all) = moves(workload, to);
     let message =
         format!("goes back to {} at once; {moving} of {all} Pods move{besides}", words(to));
     Ok(Change { writes, message })

@@ -58,7 +58,9 @@ pub(super) fn words(revision: &Revision) -> String {
     format!("revision {} ({}, {})", revision.number, revision.version, revision.image)
 }
 
-/// Pods that run another revision.
-pub(super) fn moves(workload: &Workload, to: &Revision) -> usize {
-    workload.pods.iter().filter(|pod| pod.revision != to.hash).count()
+/// Pods that run another revision, and all of them; those that are going already are left out.
+pub(super) fn moves(workload: &Workload, to: &Revision) -> (usize, usize) {
+    let staying = workload.pods.iter().filter(|pod| pod.deletion.is_none());
+    staying
+        .fold((0, 0), |(moving, all), pod| (moving + usize::from(pod.revision != to.hash), all + 1))
 }

@@ -168,16 +168,15 @@ impl<'a> Watch<'a> {
         let all = &seen.row.brief;
         if self.told.as_ref().is_none_or(|told| told.brief != *all) && text {
             let paint = out.paint();
-            if all.current {
-                out.line(&line(all, paint))?;
-            } else if self.told.as_ref().is_none_or(|told| told.brief.current) {
-                out.line(&format!(
-                    "waiting for the operator to see generation {} (its status speaks of {})",
-                    all.generation, all.observed_generation
-                ))?;
+            match &all.unseen {
+                None => out.line(&line(all, paint))?,
+                Some(unseen) if self.told.as_ref().is_none_or(|it| it.brief.unseen.is_none()) => {
+                    out.line(&format!("waiting for the operator to see {unseen}"))?;
+                }
+                Some(_) => {}
             }
         }
-        if !all.current && !self.hinted && self.began.elapsed() >= UNSEEN {
+        if all.unseen.is_some() && !self.hinted && self.began.elapsed() >= UNSEEN {
             self.hinted = true;
             complain("no operator has looked at it yet: is `sluice operator` running?");
         }

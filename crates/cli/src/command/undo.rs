@@ -229,7 +229,7 @@ async fn carry_out(
         to_version: back.to.version.clone(),
         to_image: back.to.image.clone(),
         how: back.how,
-        moves: moves(back.workload, back.to),
+        moves: moves(back.workload, back.to).0,
         generation,
         warning: back.warning.clone(),
     };
@@ -243,7 +243,7 @@ fn words(found: &Found, done: &Done, back: &Back<'_>) -> String {
     let mut text = format!(
         "{title} {verb} from {from} to {to} {how}; {} of {} Pods move\n",
         done.moves,
-        back.workload.pods.len()
+        moves(back.workload, back.to).1
     );
     if let Some(warning) = &done.warning {
         text.push_str(&format!("warning: {warning}\n"));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::age::age;
-use super::brief::{Brief, Row};
+use super::brief::{Brief, Row, generations};
 use super::paint::{Paint, Tone, phase};
 use super::steps::{StepView, steps, table};
 use super::table::{Cell, pairs, toned};
@@ -132,7 +132,7 @@ pub(crate) fn row(release: &BatchRelease, workload: Option<&Value>) -> Row {
         version: String::new(),
         reason: all.message.clone(),
         blocked: None,
-        current: all.current,
+        unseen: (!all.current).then(|| generations(all.generation, all.observed_generation)),
         id: String::new(),
         leaked: String::new(),
         generation: all.generation,

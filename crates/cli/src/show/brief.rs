@@ -45,7 +45,7 @@ impl Row {
             version: all.version.clone(),
             reason: reason.clone(),
             blocked: all.blocked.as_ref().map(|blocked| blocked.message.clone()),
-            current: all.current,
+            unseen: (!all.current).then(|| generations(all.generation, all.observed_generation)),
             id: all.rollout_identity.clone(),
             leaked: all.leaked_replicas.to_string(),
             generation: all.generation,
@@ -54,6 +54,11 @@ impl Row {
         };
         Self::new(brief, &all)
     }
+}
+
+/// A generation that a status does not speak of.
+pub(super) fn generations(generation: i64, observed: i64) -> String {
+    format!("generation {generation} (its status speaks of {observed})")
 }
 
 /// The row itself.
@@ -79,8 +84,8 @@ pub(crate) struct Brief {
     pub(crate) reason: String,
     /// Why it cannot go on by itself.
     pub(crate) blocked: Option<String>,
-    /// Whether the status speaks of what is asked for now.
-    pub(crate) current: bool,
+    /// What the operator has not looked at yet; `None` where the status speaks of what is asked for now.
+    pub(crate) unseen: Option<String>,
     /// Identity of the rollout or id of the release.
     pub(crate) id: String,
     pub(crate) leaked: String,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::age::age;
-use super::brief::{Brief, Row};
+use super::brief::{Brief, Row, generations};
 use super::paint::{Paint, Tone, phase};
 use super::steps::{StepView, known, steps, table, targets};
 use super::table::{Cell, pairs, toned};
@@ -102,7 +102,8 @@ impl Summary {
             remedy: standing.remedy(&format!("rollout/{name}")),
             current: status.observed_generation >= generation
                 && !matches!(standing, Standing::Unseen | Standing::Held)
-                && counted.seen,
+                && counted.seen
+                && canary.observed_workload_generation >= counted.generation,
             paused: rollout.spec.strategy.paused == Some(true),
             disabled: rollout.spec.disabled == Some(true),
             replicas: counted.replicas,
@@ -159,6 +160,18 @@ impl Summary {
         }
     }
 
+    /// What the operator has not looked at yet.
+    pub(crate) fn unseen(&self) -> Option<String> {
+        if self.current {
+            return None;
+        }
+        Some(if self.observed_generation < self.generation {
+            generations(self.generation, self.observed_generation)
+        } else {
+            format!("the last change of {}", self.workload)
+        })
+    }
+
     fn phase_word(&self) -> &str {
         if self.phase.is_empty() { "Unseen" } else { &self.phase }
     }
@@ -185,7 +198,7 @@ pub(crate) fn row(rollout: &Rollout, workload: Option<&Value>) -> Row {
         version: all.version.clone(),
         reason,
         blocked: all.blocked.as_ref().map(|blocked| blocked.message.clone()),
-        current: all.current,
+        unseen: all.unseen(),
         id: all.rollout_id.clone(),
         leaked: String::new(),
         generation: all.generation,
@@ -202,14 +215,16 @@ struct Counts {
     ready: i64,
     /// Its own controller has seen its template.
     seen: bool,
+    generation: i64,
 }
 
 impl Counts {
     fn of(kind: Option<WorkloadKind>, workload: Option<&Value>) -> Self {
         let (Some(kind), Some(raw)) = (kind, workload) else {
-            return Self { replicas: 0, updated: 0, ready: 0, seen: true };
+            return Self { replicas: 0, updated: 0, ready: 0, seen: true, generation: 0 };
         };
         let status = |field: &str| raw["status"][field].as_i64().unwrap_or(0);
+        let generation = raw["metadata"]["generation"].as_i64().unwrap_or(0);
         let (updated, ready) = match kind {
             WorkloadKind::DaemonSet => ("updatedNumberScheduled", "numberReady"),
             _ => ("updatedReplicas", "readyReplicas"),
@@ -218,8 +233,8 @@ impl Counts {
             replicas: replicas(kind, raw),
             updated: status(updated),
             ready: status(ready),
-            seen: status("observedGeneration")
-                >= raw["metadata"]["generation"].as_i64().unwrap_or(0),
+            seen: status("observedGeneration") >= generation,
+            generation,
         }
     }
 }
@@ -287,7 +302,7 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
     let all = &view.summary;
     let (mark, tone) = all.mark();
     let mut state = format!("{mark} {}", all.phase_word());
-    if all.observed_generation < all.generation {
+    if all.observed_generation < all.generation && !all.phase.is_empty() {
         state.push_str(&format!(
             " (of generation {}, not yet of {})",
             all.observed_generation, all.generation

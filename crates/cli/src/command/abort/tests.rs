@@ -49,7 +49,7 @@ async fn a_rollout_by_percent_goes_back_whole_and_is_not_paused_then() {
     let far_side = FarSide::rolling_out();
     let text = aborted(&far_side, "tester").await;
     assert!(
-        text.contains("goes back to revision 1 (v1, tester:v1) at once; 3 Pods move"),
+        text.contains("goes back to revision 1 (v1, tester:v1) at once; 3 of 4 Pods move"),
         "{text}"
     );
     let patch = &far_side.patches()[0];

@@ -59,8 +59,9 @@ async fn where_nothing_waits_it_says_what_does_and_the_remedy() {
     .await;
     refused(at("StepReady"), &["step 2 is approved"]).await;
     refused(at("Completed"), &["the workload to be given back"]).await;
-    refused(healthy("True"), &["nothing: the next change of the workload begins a release"]).await;
-    refused(rollout_at(&json!({"phase": "Disabled"}), &json!({})), &["it is disabled"]).await;
+    refused(healthy("True"), &["it waits for the next change of its workload"]).await;
+    refused(rollout_at(&json!({"phase": "Disabled"}), &json!({})), &["somebody to enable it"])
+        .await;
 }
 
 #[tokio::test(start_paused = true)]

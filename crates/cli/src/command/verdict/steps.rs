@@ -38,17 +38,8 @@ pub(crate) fn judge(
         }
         _ => {}
     }
-    if !all.current {
-        return Verdict::Waiting(match all.standing {
-            Standing::Held => format!("a change of {} is held, and not taken up yet", all.workload),
-            _ if all.observed_generation >= all.generation => {
-                format!("the last change of {} is not looked at yet", all.workload)
-            }
-            _ => format!(
-                "no operator has looked at generation {} yet (its status speaks of {})",
-                all.generation, all.observed_generation
-            ),
-        });
+    if let Some(unseen) = all.unseen() {
+        return Verdict::Waiting(format!("no operator has looked at {unseen} yet"));
     }
     if goals.iter().any(|goal| reached(rollout, workload, all, *goal)) {
         return Verdict::Reached(where_it_is);

@@ -73,7 +73,11 @@ async fn an_old_end_is_waited_out_whether_the_change_is_held_or_not_seen() {
 async fn a_release_that_is_rolled_back_meanwhile_has_failed() {
     let looks = [at("StepUpgrade"), at("StepUpgrade"), done("False")];
     assert_eq!(waited(&[], &looks).await.0, 1);
-    // Who rolls back and waits then waits for just that.
+    // Who rolls back and waits then waits for just that, though the first status is of before it.
+    let mut told = at("StepPaused");
+    told.1["metadata"]["generation"] = json!(3);
+    told.1["status"]["observedGeneration"] = json!(3);
+    assert_eq!(waited(&[], &[told.clone(), told, done("False")]).await.0, 0);
     assert_eq!(waited(&[], &[done("False")]).await.0, 0);
 }
 
