@@ -45,11 +45,13 @@ pub struct ApiError {
     /// For humans, in the server's words.
     pub message: String,
     /// `details` without causes; `None` where the server gives none.
-    pub details: Option<Value>,
+    pub details: Option<Box<Value>>,
     /// `details.causes`.
     pub causes: Vec<Cause>,
     /// Seconds, sent both as a header and in `details`.
     pub retry_after: Option<u32>,
+    /// For `Warning` headers: what was found before it was refused.
+    pub warnings: Vec<String>,
 }
 
 impl ApiError {
@@ -62,13 +64,14 @@ impl ApiError {
             details: None,
             causes: Vec::new(),
             retry_after: None,
+            warnings: Vec::new(),
         }
     }
 
     /// The same with `details`.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
@@ -76,6 +79,13 @@ impl ApiError {
     #[must_use]
     pub fn with_causes(mut self, causes: Vec<Cause>) -> Self {
         self.causes = causes;
+        self
+    }
+
+    /// The same with what was found before, in front of what it has.
+    #[must_use]
+    pub fn after_warnings(mut self, warnings: &[String]) -> Self {
+        self.warnings.splice(0..0, warnings.iter().cloned());
         self
     }
 
@@ -143,11 +153,12 @@ impl ApiError {
     /// 422 with the causes in the order in which the server lists them.
     pub fn invalid(kind: &Kind, name: &str, causes: Vec<Cause>) -> Self {
         let what = kind.qualified();
-        let details = if kind.group.is_empty() {
-            json!({"name": name, "kind": kind.kind})
-        } else {
-            json!({"name": name, "group": kind.group, "kind": kind.kind})
-        };
+        let mut details = json!({"kind": kind.kind});
+        for (field, value) in [("name", name), ("group", kind.group.as_str())] {
+            if !value.is_empty() {
+                details[field] = value.into();
+            }
+        }
         let message = format!("{what} \"{name}\" is invalid: {}", summary(&causes));
         Self::new(422, "Invalid", message).with_details(details).with_causes(causes)
     }
@@ -200,7 +211,7 @@ impl ApiError {
         if !self.reason.is_empty() {
             out["reason"] = json!(self.reason);
         }
-        let mut details = self.details.clone();
+        let mut details = self.details.as_deref().cloned();
         if !self.causes.is_empty() {
             details.get_or_insert_with(|| json!({}))["causes"] =
                 self.causes.iter().map(Cause::to_json).collect();

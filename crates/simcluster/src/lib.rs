@@ -8,6 +8,7 @@ pub mod admission;
 pub mod apply;
 pub mod authorization;
 pub mod behaviour;
+pub mod body;
 pub mod builtin;
 pub mod cluster;
 pub mod conform;

@@ -15,6 +15,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("", "does not match template `labels`", "absent labels are null in one, empty in the other"),
     ("continue=junk", "continue key is not valid", "which byte of rubbish is quoted"),
     ("labelSelector=n%3Ea", "unable to parse requirement", "the path in the message"),
+    (r"yaml\)", r"yaml: ", "words of another YAML parser"),
+    (r#"yaml\) "\\t"#, "", "a tab at the beginning is space, and nobody's YAML"),
     // Refused by both, with fewer causes or in other words.
     (r#"/configmaps .*"metadata":\{\}"#, r"^\.details", "the details of a missing name"),
     (r"/configmaps/a \{\}$", r"^\.(details|message)", "415 in two wordings"),

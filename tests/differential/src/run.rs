@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::allowed::allowed;
 use crate::normal;
 use crate::sequences::DEFINITIONS;
+use crate::settings::of_this_run;
 use crate::side::{ASYNCHRONOUS, Answer, Embedded, Side};
 use crate::step::Step;
 
@@ -25,7 +26,7 @@ pub struct Difference {
 
 /// Runs steps in a namespace of this name, which must be a new one; all differences, or the first.
 pub async fn run(client: &Client, namespace: &str, steps: &[Step], all: bool) -> Vec<Difference> {
-    let mut pair = Pair::new(client.clone(), namespace).await;
+    let mut pair = Pair::new(client.clone(), &of_this_run(namespace)).await;
     let mut out = Vec::new();
     for (step, what) in steps.iter().enumerate() {
         let mut lines = pair.step(what).await;
@@ -164,7 +165,8 @@ impl Known {
     ) -> Answer {
         let path = self.fill(namespace, path).await;
         let body = match body {
-            Value::Null | Value::String(_) => body.clone(),
+            Value::Null => Value::Null,
+            Value::String(text) => self.fill(namespace, text).await.into(),
             other => {
                 let text = self.fill(namespace, &other.to_string()).await;
                 serde_json::from_str(&text).expect("what is filled in are plain words")

@@ -18,6 +18,15 @@ pub fn at_once() -> usize {
     number("AT_ONCE").and_then(|many| usize::try_from(many).ok()).unwrap_or(12).max(1)
 }
 
+/// The name of a namespace in this run: `SLUICE_DIFFERENTIAL_RUN` tells it from those that earlier runs
+/// left on the same control plane.
+pub fn of_this_run(namespace: &str) -> String {
+    match setting("SLUICE_DIFFERENTIAL_RUN") {
+        Some(run) => format!("{namespace}-{run}"),
+        None => namespace.to_owned(),
+    }
+}
+
 /// The embedded cluster does the same each time: so what differs once and not again, with nothing
 /// else going on, came from the time that the real one took.
 pub const ONCE: &str = "but not when it was played again: it doesn't count";

@@ -4,7 +4,8 @@
 //! `SLUICE_DIFFERENTIAL_SEEDS` says how many seeds are played (12), `SLUICE_DIFFERENTIAL_FROM` where
 //! they begin (0); `SLUICE_DIFFERENTIAL_SEED` plays a single one, `SLUICE_DIFFERENTIAL_KEEP=0,3,5`
 //! only these of its operations. `SLUICE_DIFFERENTIAL_AT_ONCE` says how many are played side by side
-//! (12), `SLUICE_DIFFERENTIAL_KUBECONFIG` names a control plane that is up already.
+//! (12), `SLUICE_DIFFERENTIAL_KUBECONFIG` names a control plane that is up
+//! already, and `SLUICE_DIFFERENTIAL_RUN` a word for the names of this run's namespaces on it.
 
 use differential::grammar::{operations, whole};
 use differential::plane::Plane;

@@ -117,7 +117,8 @@ impl Server {
                 Vec::new()
             };
             if hooks.is_empty() && !conversion::before_storage(kind) {
-                inner.settle(&mut attempt, options, now)?;
+                let settled = inner.settle(&mut attempt, options, now);
+                settled.map_err(|error| error.after_warnings(&attempt.warnings))?;
                 return inner.store(attempt, options).map(Step::Done);
             }
             inner.shape(&mut attempt)?;
@@ -160,7 +161,8 @@ impl Server {
         }
         self.write(|inner| {
             inner.bring(ready);
-            inner.settle(&mut attempt, options, now)
+            let settled = inner.settle(&mut attempt, options, now);
+            settled.map_err(|error| error.after_warnings(&attempt.warnings))
         })?;
         let subject = Subject::of(&attempt, options);
         let mut warnings = std::mem::take(&mut attempt.warnings);

@@ -117,12 +117,18 @@ fn walk_lists(
     set: &mut FieldSet,
     removed: &mut FieldSet,
 ) {
-    let old = entries(shape, old).unwrap_or_default();
-    let new = entries(shape, new).unwrap_or_default();
+    let (old, new) = (items(shape, old), items(shape, new));
     for segment in old.keys().chain(new.keys().filter(|segment| !old.contains_key(*segment))) {
         let (before, after) = (old.get(segment), new.get(segment));
-        let pair = (before.map(|(value, _)| *value), after.map(|(value, _)| *value));
-        descend(segment.clone(), shape.item(), pair, set, removed);
+        match (before.map(Vec::as_slice), after.map(Vec::as_slice)) {
+            (None | Some([_]), None | Some([_])) => {
+                let pair = (before.map(|items| items[0]), after.map(|items| items[0]));
+                descend(segment.clone(), shape.item(), pair, set, removed);
+            }
+            (before, after) if before == after => {}
+            (_, Some(_)) => set.graft(segment.clone(), FieldSet::leaf()),
+            (_, None) => removed.graft(segment.clone(), FieldSet::leaf()),
+        }
     }
 }
 
@@ -144,26 +150,15 @@ fn empty(list: bool) -> &'static Value {
     &EMPTY[usize::from(list)]
 }
 
-type Entries<'v, 's> = BTreeMap<String, (&'v Value, Shape<'s>)>;
-
-fn entries<'v, 's>(shape: Shape<'s>, value: Option<&'v Value>) -> Option<Entries<'v, 's>> {
-    match value? {
-        Value::Object(map) => Some(
-            map.iter()
-                .map(|(key, value)| (format!("f:{key}"), (value, shape.child(key).0)))
-                .collect(),
-        ),
-        Value::Array(list) => {
-            let (kind, item) = (shape.list(), shape.item());
-            let named = list.iter().enumerate();
-            Some(
-                named
-                    .map(|(index, value)| (item_segment(&kind, item, index, value), (value, item)))
-                    .collect(),
-            )
-        }
-        _ => None,
+/// The items of a list by name. More than one of a name, as plain writes may bring in, are one field
+/// that nobody looks into.
+fn items<'v>(shape: Shape<'_>, list: Option<&'v Value>) -> BTreeMap<String, Vec<&'v Value>> {
+    let (kind, item) = (shape.list(), shape.item());
+    let mut out: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for (index, value) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
+        out.entry(item_segment(&kind, item, index, value)).or_default().push(value);
     }
+    out
 }
 
 /// How a list's item is named in a path.
@@ -205,14 +200,20 @@ pub(super) fn field_set(shape: Shape<'_>, value: &Value) -> FieldSet {
         out.member = true;
         return out;
     }
-    let is_list = value.is_array();
-    for (segment, (value, child)) in entries(shape, Some(value)).unwrap_or_default() {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let (child, declared) = shape.child(key);
         let mut below = field_set(child, value);
-        let declared = segment.strip_prefix("f:").is_some_and(|key| shape.child(key).1);
-        let empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
-        if is_list || empty || !declared {
+        if value.is_null() || value.as_object().is_some_and(Map::is_empty) || !declared {
             below.member = true;
         }
+        out.graft(format!("f:{key}"), below);
+    }
+    for (segment, values) in items(shape, Some(value)) {
+        let mut below = match values.as_slice() {
+            [one] => field_set(shape.item(), one),
+            _ => FieldSet::default(),
+        };
+        below.member = true;
         out.graft(segment, below);
     }
     out

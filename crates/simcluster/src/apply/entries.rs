@@ -160,6 +160,23 @@ impl Entry {
     }
 }
 
+/// Whether a client may hand this in as an entry; one that he may not makes all of them count for nothing.
+pub(super) fn is_one(entry: &Value) -> bool {
+    fn is_set(fields: &Value) -> bool {
+        fields.as_object().is_some_and(|map| {
+            map.iter().all(|(key, below)| {
+                key == "."
+                    || (key.get(1..2) == Some(":")
+                        && key.starts_with(['f', 'k', 'v', 'i'])
+                        && is_set(below))
+            })
+        })
+    }
+    matches!(entry["operation"].as_str(), Some("Apply" | "Update"))
+        && entry["fieldsType"] == "FieldsV1"
+        && is_set(&entry["fieldsV1"])
+}
+
 /// A time as metadata writes it: whole seconds.
 pub fn stamp(now: Timestamp) -> String {
     let whole = Timestamp::from_second(now.as_second()).expect("a timestamp's own second is one");

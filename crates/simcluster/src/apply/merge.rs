@@ -42,14 +42,22 @@ fn merge_lists(shape: Shape<'_>, live: &[Value], config: &[Value]) -> Vec<Value>
             out.push(live[at].clone());
             at += 1;
         }
-        match old.iter().position(|known| known == segment) {
-            Some(place) => {
+        let mut known = (0..old.len()).filter(|&place| old[place] == *segment);
+        match (known.next(), known.next()) {
+            // Several of a name are replaced: nobody can say which of them is meant.
+            (Some(place), Some(_)) => {
+                out.push(value.clone());
+                if place == at {
+                    at += 1;
+                }
+            }
+            (Some(place), None) => {
                 out.push(merge(item, &live[place], value));
                 if place == at {
                     at += 1;
                 }
             }
-            None => out.push(value.clone()),
+            (None, _) => out.push(value.clone()),
         }
     }
     while at < old.len() {

@@ -158,11 +158,11 @@ fn entries_before(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) ->
     let sent = &new["metadata"]["managedFields"];
     let main = writer.subresource.is_none();
     match sent.as_array().map(Vec::as_slice) {
+        Some([]) if main => Vec::new(),
         Some([only]) if main && *only == json!({}) => Vec::new(),
         // A subresource cannot change them; when they are the live ones, no copy is needed.
-        Some([_, ..]) if main || live.is_some_and(|live| managed(live) == sent) => {
-            entries::take(new)
-        }
+        Some([_, ..]) if live.is_some_and(|live| managed(live) == sent) => entries::take(new),
+        Some(all @ [_, ..]) if main && all.iter().all(entries::is_one) => entries::take(new),
         _ => live.map(entries::read).unwrap_or_default(),
     }
 }
@@ -253,7 +253,9 @@ fn strip(fields: &mut FieldSet, kind: &Kind, subresource: Option<&str>) {
 }
 
 /// Whether an applied configuration fits its kind's schema.
-pub fn fits(kind: &Kind, config: &Value, namespace: &str, name: &str) -> Result<(), ApiError> {
+pub fn fits(kind: &Kind, config: &Value) -> Result<(), ApiError> {
+    // Called as it calls itself, which may be by no namespace or by no name.
+    let (namespace, name) = (object::namespace(config), object::name(config));
     typed::check(Shape::of(kind), config).map_err(|why| {
         let slash = if kind.group.is_empty() { "/" } else { "" };
         let (version, kind) = (kind.api_version(), &kind.kind);
@@ -280,7 +282,7 @@ pub fn apply(
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
     let shape = Shape::of(kind);
-    fits(kind, config, object::namespace(config), object::name(config))?;
+    fits(kind, config)?;
     let empty = json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {}});
     let before = live.unwrap_or(&empty);
     let mut owners = live.map(entries::read).unwrap_or_default();

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::compare::item_segment;
 use super::set::FieldSet;
+use crate::body::go;
 use crate::types::{ListKind, Shape, Ty};
 
 /// The first thing that does not fit: a path and a reason.
@@ -13,9 +14,11 @@ pub(super) fn check(shape: Shape<'_>, config: &Value) -> Result<(), String> {
 
 fn walk(shape: Shape<'_>, value: &Value, path: &str) -> Result<(), String> {
     if let Some(expected) = mismatch(shape, value) {
-        return Err(format!(
-            "{path}: expected {expected}, got &value.valueUnstructured{{Value:{value}}}"
-        ));
+        let got = match value {
+            Value::Object(_) | Value::Array(_) => format!("&{{{}}}", go::shown(value)),
+            _ => format!("&value.valueUnstructured{{Value:{value}}}"),
+        };
+        return Err(format!("{path}: expected {expected}, got {got}"));
     }
     match value {
         Value::Object(map) => {
@@ -31,6 +34,9 @@ fn walk(shape: Shape<'_>, value: &Value, path: &str) -> Result<(), String> {
             let (kind, item) = (shape.list(), shape.item());
             let mut seen = FieldSet::default();
             for (index, inner) in list.iter().enumerate() {
+                if let Some(why) = no_element(&kind, inner) {
+                    return Err(format!("{path}: element {index}: associative list {why}"));
+                }
                 if let ListKind::Keys(keys) = &kind
                     && let Some(key) = keys
                         .iter()
@@ -55,6 +61,18 @@ fn walk(shape: Shape<'_>, value: &Value, path: &str) -> Result<(), String> {
         _ => {}
     }
     Ok(())
+}
+
+/// Why something can't be told apart from the other items of a list.
+fn no_element(kind: &ListKind<'_>, item: &Value) -> Option<&'static str> {
+    match kind {
+        ListKind::Keys(_) if item.is_null() => Some("with keys may not have a null element"),
+        ListKind::Keys(_) if !item.is_object() => Some("with keys may not have non-map elements"),
+        ListKind::Set if item.is_null() => {
+            Some("without keys has an element that's an explicit null")
+        }
+        _ => None,
+    }
 }
 
 fn one_path(segment: &str) -> String {

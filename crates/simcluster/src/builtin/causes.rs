@@ -79,10 +79,16 @@ impl Causes {
         }
     }
 
-    /// A value that a rule for names refuses.
-    pub fn named(&mut self, field: impl Into<String>, name: &str, why: Option<String>) {
-        if let Some(why) = why {
-            self.invalid(field, &Value::from(name), &why);
+    /// A value that rules for names refuse.
+    pub fn named(
+        &mut self,
+        field: impl Into<String>,
+        name: &str,
+        why: impl IntoIterator<Item = String>,
+    ) {
+        let field = field.into();
+        for why in why {
+            self.invalid(field.clone(), &Value::from(name), &why);
         }
     }
 

@@ -12,11 +12,10 @@ const ANNOTATION_LIMIT: usize = 256 * 1024;
 const STANDARD_FINALIZERS: &[&str] = &["kubernetes", "orphan", "foregroundDeletion"];
 
 /// The rule for names of a kind.
-fn bad_name(kind: &Kind, name: &str) -> Option<String> {
+fn bad_name(kind: &Kind, name: &str) -> Vec<String> {
     match (kind.group.as_str(), kind.kind.as_str()) {
-        ("", "Namespace") | ("apps", "StatefulSet") => names::bad_label(name),
-        ("", "Service") => names::bad_service_name(name),
-        ("rbac.authorization.k8s.io", _) => rbac::bad_name(name),
+        ("", "Namespace" | "Service") | ("apps", "StatefulSet") => names::bad_label(name),
+        ("rbac.authorization.k8s.io", _) => rbac::bad_name(name).into_iter().collect(),
         _ => names::bad_subdomain(name),
     }
 }
@@ -34,18 +33,74 @@ pub(super) fn validate(kind: &Kind, object: &Value, out: &mut Causes) {
     } else {
         out.named("metadata.name", name, bad_name(kind, name));
     }
+    out.not_negative("metadata.generation", &object["metadata"]["generation"]);
     common(object, out);
-}
-
-/// Metadata of a changed object. The real server goes through it twice, so every cause is there
-/// twice.
-pub(super) fn validate_update(new: &Value, old: &Value, out: &mut Causes) {
-    for _ in 0..2 {
-        once(new, old, out);
+    finalizer_names(object, out);
+    let validated = strategy(kind, None);
+    if !validated.is_empty() && !validated.iter().all(|run| matches!(run, Run::Update)) {
+        own_finalizers(object, out);
     }
 }
 
-fn once(new: &Value, old: &Value, out: &mut Causes) {
+/// One of the checks that metadata of a changed object goes through. Each kind has its own, and what two
+/// of them find is told twice.
+#[derive(Clone, Copy, Debug)]
+enum Run {
+    /// What must not change, labels, annotations and owners.
+    Update,
+    /// The same, and finalizers without a domain.
+    CoreUpdate,
+    /// What a new object goes through.
+    CoreCreate,
+    /// The same without what only the core knows of finalizers.
+    Create,
+}
+
+/// What a kind checks by itself, beside what every one goes through: counted on the real server.
+fn strategy(kind: &Kind, subresource: Option<&str>) -> &'static [Run] {
+    use Run::{CoreCreate, CoreUpdate, Create, Update};
+    if kind.custom.is_some() {
+        return &[Update];
+    }
+    match (kind.group.as_str(), kind.kind.as_str(), subresource) {
+        ("", "Event", _) | ("policy", "PodDisruptionBudget", _) => &[],
+        ("coordination.k8s.io", ..) | ("apiextensions.k8s.io", ..) => &[Update],
+        ("admissionregistration.k8s.io", ..) => &[Create],
+        ("discovery.k8s.io", ..) => &[CoreCreate],
+        (_, _, Some(_))
+        | ("", "Service", _)
+        | ("autoscaling" | "scheduling.k8s.io" | "networking.k8s.io" | "events.k8s.io", ..)
+        | ("apps", "StatefulSet" | "Deployment" | "ReplicaSet" | "DaemonSet", _) => &[CoreUpdate],
+        ("", "PersistentVolume", _) => &[CoreCreate, CoreCreate],
+        _ => &[CoreUpdate, CoreCreate],
+    }
+}
+
+/// Metadata of a changed object.
+pub(super) fn validate_update(
+    kind: &Kind,
+    new: &Value,
+    old: &Value,
+    subresource: Option<&str>,
+    out: &mut Causes,
+) {
+    // Every kind goes through these two.
+    for run in [Run::Create, Run::Update].iter().chain(strategy(kind, subresource)) {
+        if matches!(run, Run::Update | Run::CoreUpdate) {
+            fixed(new, old, out);
+        }
+        common(new, out);
+        if matches!(run, Run::Create | Run::CoreCreate) {
+            finalizer_names(new, out);
+        }
+        if matches!(run, Run::CoreUpdate | Run::CoreCreate) {
+            own_finalizers(new, out);
+        }
+    }
+}
+
+/// What must not change.
+fn fixed(new: &Value, old: &Value, out: &mut Causes) {
     let (before, after) = (&old["metadata"], &new["metadata"]);
     if !before["deletionTimestamp"].is_null() {
         let fresh: Vec<String> = list(after, "finalizers")
@@ -64,55 +119,95 @@ fn once(new: &Value, old: &Value, out: &mut Causes) {
             );
         }
     }
-    for field in ["name", "namespace", "uid", "creationTimestamp"] {
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    ] {
         if before[field] != after[field] && !after[field].is_null() {
             let path = format!("metadata.{field}");
             out.invalid(path, &after[field], "field is immutable");
         }
     }
-    common(new, out);
 }
 
+/// Labels, annotations and owners.
 fn common(object: &Value, out: &mut Causes) {
     let metadata = &object["metadata"];
     labels(metadata, "metadata.labels", out);
     annotations(metadata, "metadata.annotations", out);
-    let mut controllers = Vec::new();
+    owners(metadata, out);
+}
+
+fn owners(metadata: &Value, out: &mut Causes) {
+    let path = "metadata.ownerReferences";
+    let mut controller: Option<String> = None;
     for owner in list(metadata, "ownerReferences") {
-        let path = "metadata.ownerReferences";
-        for (field, why) in [
-            ("apiVersion", "version must not be empty"),
-            ("kind", "must not be empty"),
-            ("name", "must not be empty"),
-            ("uid", "must not be empty"),
-        ] {
+        let (version, kind) = (text(owner, "apiVersion"), text(owner, "kind"));
+        // What has more than one slash is no version at all.
+        if version.is_empty() || version.ends_with('/') || version.matches('/').count() > 1 {
+            let shown = Value::from(version);
+            out.invalid(format!("{path}.apiVersion"), &shown, "version must not be empty");
+        }
+        for field in ["kind", "name", "uid"] {
             if text(owner, field).is_empty() {
-                out.invalid(format!("{path}.{field}"), &json!(""), why);
+                out.invalid(format!("{path}.{field}"), &json!(""), "must not be empty");
             }
         }
+        if version == "v1" && kind == "Event" {
+            let why = "/v1, Kind=Event is disallowed from being an owner";
+            out.push_text(path, &owner_in_go(owner), why);
+        }
         if owner["controller"] == true {
-            controllers.push(owner);
+            let name = format!("{kind}/{}", text(owner, "name"));
+            if let Some(first) = &controller {
+                let all = list(metadata, "ownerReferences");
+                let all: Vec<String> = all.iter().map(owner_in_go).collect();
+                out.push_text(
+                    path,
+                    &format!("[{}]", all.join(",")),
+                    &format!(
+                        "Only one reference can have Controller set to true. Found \"true\" in \
+                         references for {first} and {name}"
+                    ),
+                );
+            }
+            controller = controller.or(Some(name));
         }
     }
-    if let [first, second, ..] = controllers.as_slice() {
-        let (first, second) = (text(first, "name"), text(second, "name"));
-        out.invalid(
-            "metadata.ownerReferences",
-            &metadata["ownerReferences"],
-            &format!(
-                "Only one reference can have Controller set to true. Found \"true\" in references \
-                 for {first} and {second}"
-            ),
-        );
+}
+
+/// An owner as the server shows it: the fields in the order of its struct.
+fn owner_in_go(owner: &Value) -> String {
+    let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    let given = fields.iter().filter_map(|field| Some((field, owner.get(*field)?)));
+    let given: Vec<String> = given.map(|(field, value)| format!("\"{field}\":{value}")).collect();
+    format!("{{{}}}", given.join(","))
+}
+
+/// The names of finalizers, and which of them exclude each other.
+fn finalizer_names(object: &Value, out: &mut Causes) {
+    let finalizers = list(&object["metadata"], "finalizers");
+    for name in finalizers.iter().filter_map(Value::as_str) {
+        out.named("metadata.finalizers", name, names::bad_label_key(name));
     }
-    for (index, finalizer) in list(metadata, "finalizers").iter().enumerate() {
+    if ["orphan", "foregroundDeletion"].iter().all(|name| finalizers.iter().any(|f| f == name)) {
+        let why = "finalizer orphan and foregroundDeletion cannot be both set";
+        out.invalid("metadata.finalizers", &json!(finalizers), why);
+    }
+}
+
+/// Finalizers without a domain are the core's own.
+fn own_finalizers(object: &Value, out: &mut Causes) {
+    for (index, finalizer) in list(&object["metadata"], "finalizers").iter().enumerate() {
         let name = finalizer.as_str().unwrap_or_default();
-        let bad = names::bad_label_key(name);
-        if bad.is_none() && !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+        if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
             out.invalid(format!("metadata.finalizers[{index}]"), finalizer, why);
         }
-        out.named("metadata.finalizers", name, bad);
     }
 }
 

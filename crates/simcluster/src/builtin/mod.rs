@@ -19,6 +19,7 @@ mod quantity;
 mod rbac;
 mod replicaset;
 mod rolling;
+mod status;
 mod template;
 mod workload;
 
@@ -84,6 +85,22 @@ pub fn admit(kind: &Kind, object: &mut Value) {
     }
 }
 
+/// What the writer of an object is warned of; `before` is `None` for a new one.
+pub fn warnings(kind: &Kind, before: Option<&Value>, object: &Value) -> Vec<String> {
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Pod") if before.is_none() => pod::warnings(&object["spec"], "spec"),
+        ("apps", "StatefulSet" | "Deployment" | "ReplicaSet" | "DaemonSet") => {
+            let changed =
+                |before| crate::object::generation(before) != crate::object::generation(object);
+            if !before.is_none_or(changed) {
+                return Vec::new();
+            }
+            pod::warnings(&object["spec"]["template"]["spec"], "spec.template.spec")
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What is wrong with a new object, in the server's order; empty when it may be created.
 pub fn validate(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut out = Causes::default();
@@ -100,8 +117,9 @@ pub fn validate_update(
     subresource: Option<&str>,
 ) -> Vec<Cause> {
     let mut out = Causes::default();
-    meta::validate_update(new, old, &mut out);
+    meta::validate_update(kind, new, old, subresource, &mut out);
     if subresource == Some("status") {
+        status::validate_update(kind, new, old, &mut out);
         return out.into_vec();
     }
     if kind.kind == "DaemonSet" && kind.group == "apps" {

@@ -6,7 +6,6 @@ use regex::Regex;
 
 const SUBDOMAIN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const LABEL: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const LABEL_1035: &str = r"[a-z]([-a-z0-9]*[a-z0-9])?";
 const NAME_PART: &str = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const VALUE: &str = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
 const CONFIG_KEY: &str = r"[-._a-zA-Z0-9]+";
@@ -22,79 +21,65 @@ macro_rules! whole {
     }};
 }
 
-fn too_long(limit: usize) -> String {
-    format!("must be no more than {limit} bytes")
+/// What a name is that has more bytes than it may; `unit` is what the server counts them as.
+fn too_long(text: &str, limit: usize, unit: &str) -> Option<String> {
+    (text.len() > limit).then(|| format!("must be no more than {limit} {unit}"))
 }
 
-/// What is wrong with a DNS subdomain (names of most objects).
-pub fn bad_subdomain(name: &str) -> Option<String> {
-    if name.len() > 253 {
-        return Some(too_long(253));
-    }
-    (!whole!(SUBDOMAIN, name)).then(|| {
+fn subdomain(name: &str, unit: &str) -> Vec<String> {
+    let form = (!whole!(SUBDOMAIN, name)).then(|| {
         format!(
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
              '-' or '.', and must start and end with an alphanumeric character (e.g. \
              'example.com', regex used for validation is '{SUBDOMAIN}')"
         )
-    })
+    });
+    too_long(name, 253, unit).into_iter().chain(form).collect()
 }
 
-/// What is wrong with a DNS label (names of namespaces, containers, volumes).
-pub fn bad_label(name: &str) -> Option<String> {
-    if name.len() > 63 {
-        return Some(too_long(63));
-    }
-    (!whole!(LABEL, name)).then(|| {
+/// What is wrong with a DNS subdomain (names of most objects).
+pub fn bad_subdomain(name: &str) -> Vec<String> {
+    subdomain(name, "characters")
+}
+
+/// What is wrong with a DNS label (names of namespaces, Services, containers, volumes).
+pub fn bad_label(name: &str) -> Vec<String> {
+    let form = (!whole!(LABEL, name)).then(|| {
         format!(
             "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \
              '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or \
              '123-abc', regex used for validation is '{LABEL}')"
         )
-    })
-}
-
-/// What is wrong with a Service's name.
-pub fn bad_service_name(name: &str) -> Option<String> {
-    if name.len() > 63 {
-        return Some(too_long(63));
-    }
-    (!whole!(LABEL_1035, name)).then(|| {
-        format!(
-            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start \
-             with an alphabetic character, and end with an alphanumeric character (e.g. \
-             'my-name',  or 'abc-123', regex used for validation is '{LABEL_1035}')"
-        )
-    })
+    });
+    too_long(name, 63, "characters").into_iter().chain(form).collect()
 }
 
 /// What is wrong with a key of a label or an annotation.
-pub fn bad_label_key(key: &str) -> Option<String> {
+pub fn bad_label_key(key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.split('/').collect();
-    let name = match parts.as_slice() {
-        [name] => name,
-        ["", _] => return Some("prefix part must be non-empty".to_owned()),
+    let (mut out, name) = match parts.as_slice() {
+        [name] => (Vec::new(), name),
+        ["", name] => (vec!["prefix part must be non-empty".to_owned()], name),
         [prefix, name] => {
-            if let Some(why) = bad_subdomain(prefix) {
-                return Some(format!("prefix part {why}"));
-            }
-            name
+            let why = subdomain(prefix, "bytes").into_iter();
+            (why.map(|why| format!("prefix part {why}")).collect(), name)
         }
         _ => {
-            return Some(format!(
-                "a qualified name {} with an optional DNS subdomain prefix and '/' (e.g. \
+            return vec![format!(
+                "a valid label key {} with an optional DNS subdomain prefix and '/' (e.g. \
                  'example.com/MyName')",
                 name_part_rule()
-            ));
+            )];
         }
     };
     if name.is_empty() {
-        return Some("name part must be non-empty".to_owned());
+        out.push("name part must be non-empty".to_owned());
     }
-    if name.len() > 63 {
-        return Some(format!("name part {}", too_long(63)));
+    out.extend(too_long(name, 63, "bytes").map(|why| format!("name part {why}")));
+    if !whole!(NAME_PART, name) {
+        out.push(format!("name part {}", name_part_rule()));
     }
-    (!whole!(NAME_PART, name)).then(|| format!("name part {}", name_part_rule()))
+    out
 }
 
 fn name_part_rule() -> String {
@@ -106,23 +91,21 @@ fn name_part_rule() -> String {
 }
 
 /// What is wrong with a label's value.
-pub fn bad_label_value(value: &str) -> Option<String> {
-    if value.len() > 63 {
-        return Some(too_long(63));
-    }
-    (!whole!(VALUE, value)).then(|| {
+pub fn bad_label_value(value: &str) -> Vec<String> {
+    let form = (!whole!(VALUE, value)).then(|| {
         format!(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', \
              '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  \
              or 'my_value',  or '12345', regex used for validation is '{VALUE}')"
         )
-    })
+    });
+    too_long(value, 63, "bytes").into_iter().chain(form).collect()
 }
 
 /// What is wrong with a key of a ConfigMap or Secret.
 pub fn bad_config_key(key: &str) -> Option<String> {
     if key.len() > 253 {
-        return Some(too_long(253));
+        return too_long(key, 253, "bytes");
     }
     (!whole!(CONFIG_KEY, key)).then(|| {
         format!(
@@ -172,12 +155,13 @@ mod tests {
 
     #[test]
     fn good_names_pass_and_bad_ones_are_explained() {
-        assert_eq!(bad_subdomain("web-0.example"), None);
-        assert!(bad_subdomain("Not_A_Name").is_some_and(|why| why.starts_with("a lowercase RFC")));
-        assert_eq!(bad_label_key("app.kubernetes.io/version"), None);
-        assert_eq!(bad_label_key("/x").as_deref(), Some("prefix part must be non-empty"));
-        assert_eq!(bad_label_value(""), None);
-        assert!(bad_label_value("a b").is_some());
+        assert!(bad_subdomain("web-0.example").is_empty());
+        assert!(bad_subdomain("Not_A_Name")[0].starts_with("a lowercase RFC"));
+        assert!(bad_label_key("app.kubernetes.io/version").is_empty());
+        assert_eq!(bad_label_key("/x"), ["prefix part must be non-empty"]);
+        assert_eq!(bad_label_key("X/").len(), 3);
+        assert!(bad_label_value("").is_empty());
+        assert_eq!(bad_label_value(&"!".repeat(64)).len(), 2);
         assert_eq!(bad_port_name("http"), Vec::<String>::new());
         assert_eq!(bad_port_name("UPPER").len(), 2);
     }

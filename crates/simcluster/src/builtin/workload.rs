@@ -125,6 +125,9 @@ fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
     }
     let claims: Vec<&str> =
         list(spec, "volumeClaimTemplates").iter().map(crate::object::name).collect();
+    // Both by the template's own rules and by those of this kind.
+    meta::labels(&spec["template"]["metadata"], "spec.template.labels", out);
+    meta::annotations(&spec["template"]["metadata"], "spec.template.annotations", out);
     validate_template(&spec["template"], "spec.template", &claims, out);
 }
 

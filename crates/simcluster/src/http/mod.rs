@@ -8,6 +8,7 @@ mod review;
 pub mod route;
 mod system;
 mod token;
+mod typed;
 mod watch;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::authorization::User;
+use crate::body::{self, Broken};
 use crate::error::ApiError;
 use crate::http::access::Access;
 use crate::http::route::Target;
@@ -67,39 +69,28 @@ impl Asked {
         self.header(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
     }
 
-    /// The body as JSON, whichever of JSON and YAML it is in; `null` when empty.
-    pub(crate) fn parse_body(&self) -> Result<Value, String> {
+    /// The body in whichever of JSON, YAML and protobuf it is. With `merge`, maps that JSON tells twice
+    /// are both: see [`body::json`].
+    pub(crate) fn read_body(&self, merge: bool) -> Result<body::Body, Broken> {
+        match self.media_type() {
+            protobuf::MEDIA_TYPE => {
+                let unknown = || Broken::Json("this kind is not understood as protobuf".to_owned());
+                protobuf::decode(&self.body).map(body::Body::of).ok_or_else(unknown)
+            }
+            "application/yaml" | "text/yaml" | "application/apply-patch+yaml" => {
+                body::yaml(&self.body)
+            }
+            _ => body::json(&self.body, merge),
+        }
+    }
+
+    /// The body where none will do as well: `null` then.
+    pub(crate) fn read_any_body(&self) -> Result<Value, Broken> {
         if self.body.is_empty() {
             return Ok(Value::Null);
         }
-        if self.media_type() == protobuf::MEDIA_TYPE {
-            return protobuf::decode(&self.body)
-                .ok_or_else(|| "this kind is not understood as protobuf".to_owned());
-        }
-        if matches!(
-            self.media_type(),
-            "application/yaml" | "text/yaml" | "application/apply-patch+yaml"
-        ) {
-            let text = std::str::from_utf8(&self.body).map_err(|error| error.to_string())?;
-            return serde_saphyr::from_str(text).map_err(|error| error.to_string());
-        }
-        serde_json::from_slice(&self.body).map_err(|error| go_words(&error, &self.body))
+        self.read_body(false).map(|body| body.value)
     }
-}
-
-/// What Go's decoder would say about malformed JSON.
-fn go_words(error: &serde_json::Error, body: &[u8]) -> String {
-    if error.is_eof() {
-        return "unexpected end of JSON input".to_owned();
-    }
-    let line_start = body
-        .split_inclusive(|&b| b == b'\n')
-        .take(error.line().saturating_sub(1))
-        .map(<[u8]>::len)
-        .sum::<usize>();
-    let at = line_start + error.column().saturating_sub(1);
-    let found = body.get(at).map_or(' ', |&b| char::from(b));
-    format!("invalid character '{found}' looking for beginning of value")
 }
 
 /// The Router that serves everything.
@@ -118,7 +109,8 @@ impl Skin {
         let path = parts.uri.path();
         let target = route::parse(path);
         let query = route::query(parts.uri.query().unwrap_or_default());
-        let watch = ListQuery::parse(&query).watch;
+        let watch = ListQuery::parse(&query).watch
+            || matches!(&target, Target::Resource(resource) if resource.watch);
         let user = {
             let store = self.server.view();
             let user = self.access.acting(&store, user, &parts.headers)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::respond::{self, Include};
 use super::route::{self, Form, Resource};
-use super::{Asked, Skin, discovery, text};
+use super::{Asked, Skin, discovery, text, typed};
 use crate::admission::Subject;
 use crate::authorization::escalate;
 use crate::error::ApiError;
@@ -19,10 +19,11 @@ use crate::protobuf;
 use crate::server::delete::Deleted;
 use crate::server::options::{DeleteOptions, WriteOptions};
 use crate::server::part::Part;
-use crate::server::patch::PatchType;
+use crate::server::patch::{Patch, PatchType};
 use crate::server::read::ListQuery;
+use crate::server::scale::{self, How};
 use crate::server::write::{Attempt, Outcome};
-use crate::server::{Inner, convert, decode, scale};
+use crate::server::{Inner, convert, decode};
 
 /// One request about a kind, with everything that was read from it.
 struct Call<'a> {
@@ -65,6 +66,8 @@ impl Skin {
         let warning = deprecated(&kind).map(str::to_owned);
         let call = Call { skin: self, asked, kind, namespace: resource.namespace, form };
         let response = match (resource.name, resource.subresource) {
+            (name, None) if resource.watch => call.old_watch(name),
+            (_, Some(_)) if resource.watch => Err(ApiError::no_such_resource()),
             (None, _) => call.collection().await,
             (Some(name), None) => call.object(&name, Part::Main).await,
             (Some(name), Some(sub)) => call.subresource(&name, &sub).await,
@@ -129,6 +132,23 @@ impl Call<'_> {
 
     fn watch(&self, query: &ListQuery) -> Result<Response, ApiError> {
         self.skin.watch(&self.kind, self.namespace.clone(), query, self.form, self.include())
+    }
+
+    /// A watch by the path that clients used before `?watch=true`, of a collection or of one object.
+    fn old_watch(&self, name: Option<String>) -> Result<Response, ApiError> {
+        if !matches!(self.asked.method, Method::GET | Method::HEAD) {
+            return Err(ApiError::method_not_allowed());
+        }
+        let mut query = ListQuery { watch: true, ..self.query() };
+        if let Some(name) = name {
+            let selector = format!("metadata.name={name}");
+            if !query.field_selector.is_empty() && query.field_selector != selector {
+                let why = "fieldSelector metadata.name doesn't match requested name";
+                return Err(ApiError::bad_request(why));
+            }
+            query.field_selector = selector;
+        }
+        self.watch(&query)
     }
 
     async fn object(&self, name: &str, part: Part) -> Result<Response, ApiError> {
@@ -198,27 +218,19 @@ impl Call<'_> {
                 "application/json, application/yaml, application/vnd.kubernetes.protobuf",
             ));
         }
-        let kind = &self.kind.kind;
-        let mut object = self.asked.parse_body().map_err(|error| {
-            let body = String::from_utf8_lossy(&self.asked.body);
-            ApiError::bad_request(format!(
-                "the object provided is unrecognized (must be of type {kind}): couldn't get \
-                 version/kind; json parse error: {error} ({body})"
-            ))
-        })?;
-        if !object.is_object() {
-            return Err(ApiError::bad_request(format!(
-                "the object provided is unrecognized (must be of type {kind})"
-            )));
+        let kind = &self.kind;
+        let body = typed::read(self.asked, &kind.kind, kind.custom.is_none())?;
+        if kind.custom.is_some() && body.value["kind"].as_str().unwrap_or_default().is_empty() {
+            let why = format!("Object 'Kind' is missing in '{}'", body.value);
+            return Err(typed::unrecognized(self.asked, &kind.kind, &why));
         }
         {
             let inner = self.skin.server.lock();
-            decode::check_kind(&self.kind, &object, |api_version, kind| {
+            decode::check_kind(kind, &body.value, |api_version, kind| {
                 inner.registry.by_kind(api_version, kind).is_some()
             })?;
         }
-        let warnings = decode::read(&self.kind, &mut object, options)?;
-        Ok((object, warnings))
+        decode::read(kind, &body, options)
     }
 
     /// Nobody writes rights that he does not have.
@@ -242,7 +254,8 @@ impl Call<'_> {
                     inner.prepare_create(&self.kind, namespace, object.clone(), &options, now)?;
                 self.may_give(inner, attempt)
             })
-            .await?;
+            .await
+            .map_err(|error| error.after_warnings(&warnings))?;
         outcome.warnings.splice(0..0, warnings);
         self.answer(outcome).await
     }
@@ -259,30 +272,34 @@ impl Call<'_> {
                     inner.prepare_update(&self.kind, &key, part, object.clone(), self.now())?;
                 self.may_give(inner, attempt)
             })
-            .await?;
+            .await
+            .map_err(|error| error.after_warnings(&warnings))?;
         outcome.warnings.splice(0..0, warnings);
         self.answer(outcome).await
     }
 
-    fn patch_body(&self, kind: &Kind) -> Result<(PatchType, Value), ApiError> {
+    fn patch_body(&self, kind: &Kind) -> Result<Patch, ApiError> {
         let type_ = PatchType::parse(self.asked.media_type(), kind)?;
-        let body = self.asked.parse_body().map_err(|error| {
-            let about = if type_ == PatchType::Strategic { "" } else { "error decoding patch: " };
+        let body = self.asked.read_body(false).map_err(|error| {
+            let about = match type_ {
+                PatchType::Strategic => "",
+                PatchType::Apply => "error decoding YAML: error converting YAML to JSON: ",
+                _ => "error decoding patch: ",
+            };
             ApiError::bad_request(format!("{about}{error}"))
         })?;
-        Ok((type_, body))
+        Patch::read(type_, body)
     }
 
     async fn patch(&self, name: &str, part: Part) -> Result<Response, ApiError> {
-        let (type_, body) = self.patch_body(&self.kind)?;
+        let patch = self.patch_body(&self.kind)?;
         let options = self.write_options()?;
         let (key, now) = (self.key(name), self.now());
         let outcome = self
             .skin
             .server
             .submit(&self.kind, &options, now, |inner| {
-                let attempt =
-                    inner.prepare_patch(&self.kind, &key, part, type_, &body, &options, now)?;
+                let attempt = inner.prepare_patch(&self.kind, &key, part, &patch, &options, now)?;
                 self.may_give(inner, attempt)
             })
             .await?;
@@ -290,7 +307,7 @@ impl Call<'_> {
     }
 
     async fn scale(&self, name: &str) -> Result<Response, ApiError> {
-        let (how, body) = match self.asked.method {
+        let how = match self.asked.method {
             Method::GET | Method::HEAD => {
                 let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
                 let shown = self.served(object).await?;
@@ -301,14 +318,8 @@ impl Call<'_> {
                 }
                 return Ok(respond::json(200, &scale));
             }
-            Method::PUT => {
-                let body = self.asked.parse_body().map_err(ApiError::bad_request)?;
-                (None, body)
-            }
-            Method::PATCH => {
-                let (type_, body) = self.patch_body(&self.kind)?;
-                (Some(type_), body)
-            }
+            Method::PUT => How::Replace(typed::read(self.asked, "Scale", true)?),
+            Method::PATCH => How::Patch(self.patch_body(&self.kind)?),
             _ => return Err(ApiError::method_not_allowed()),
         };
         let options = self.write_options()?;
@@ -317,18 +328,19 @@ impl Call<'_> {
             .skin
             .server
             .submit(&self.kind, &options, now, |inner| {
-                inner.prepare_scale(&self.kind, &key, how, &body, &options, now)
+                inner.prepare_scale(&self.kind, &key, &how, &options, now)
             })
             .await?;
         let shown = self.served(outcome.object).await?;
-        Ok(respond::json(200, &scale::of(&self.kind, &shown)?))
+        let response = respond::json(200, &scale::of(&self.kind, &shown)?);
+        Ok(respond::with_warnings(response, &outcome.warnings))
     }
 
     async fn evict(&self, name: &str) -> Result<Response, ApiError> {
         if self.asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
-        let body = self.asked.parse_body().map_err(ApiError::bad_request)?;
+        let body = typed::read(self.asked, "Eviction", true)?.value;
         let mut options = DeleteOptions::parse(&body["deleteOptions"], &[])?;
         options.dry_run |= self.write_options()?.dry_run;
         let (key, now) = (self.key(name), self.now());
@@ -349,11 +361,7 @@ impl Call<'_> {
     }
 
     fn delete_options(&self) -> Result<DeleteOptions, ApiError> {
-        let body = self
-            .asked
-            .parse_body()
-            .map_err(|error| ApiError::bad_request(format!("couldn't decode body: {error}")))?;
-        DeleteOptions::parse(&body, &self.asked.query)
+        DeleteOptions::parse(&typed::read_delete_options(self.asked)?, &self.asked.query)
     }
 
     /// Something that is not a plain write, as webhooks are told of it.

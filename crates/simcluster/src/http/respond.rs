@@ -40,7 +40,7 @@ pub fn error(error: &ApiError) -> Response {
     if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    response
+    with_warnings(response, &error.warnings)
 }
 
 /// The same answer with `Warning` headers.

@@ -22,7 +22,8 @@ impl Skin {
         if asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
-        let mut review = asked.parse_body().map_err(ApiError::bad_request)?;
+        let mut review =
+            asked.read_any_body().map_err(|error| ApiError::bad_request(error.to_string()))?;
         if !review.is_object() {
             review = json!({});
         }

@@ -40,6 +40,8 @@ pub struct Resource {
     pub name: Option<String>,
     /// Subresource.
     pub subresource: Option<String>,
+    /// A watch by its old path, `/watch/` before the resource.
+    pub watch: bool,
 }
 
 /// Reads a path.
@@ -55,13 +57,19 @@ pub fn parse(path: &str) -> Target {
         ["api", version] => Target::Resources(String::new(), (*version).to_owned()),
         ["apis", group] => Target::Group((*group).to_owned()),
         ["apis", group, version] => Target::Resources((*group).to_owned(), (*version).to_owned()),
-        ["api", version, rest @ ..] => resource("", version, rest),
-        ["apis", group, version, rest @ ..] => resource(group, version, rest),
+        ["api", version, "watch", rest @ ..] if !rest.is_empty() => {
+            resource("", version, rest, true)
+        }
+        ["apis", group, version, "watch", rest @ ..] if !rest.is_empty() => {
+            resource(group, version, rest, true)
+        }
+        ["api", version, rest @ ..] => resource("", version, rest, false),
+        ["apis", group, version, rest @ ..] => resource(group, version, rest, false),
         _ => Target::Unknown,
     }
 }
 
-fn resource(group: &str, version: &str, rest: &[&str]) -> Target {
+fn resource(group: &str, version: &str, rest: &[&str], watch: bool) -> Target {
     let owned = |text: &&str| (*text).to_owned();
     // `/namespaces/{name}/status` is a subresource of the namespace, anything else lies in it.
     let (namespace, rest) = match rest {
@@ -82,6 +90,7 @@ fn resource(group: &str, version: &str, rest: &[&str]) -> Target {
         plural: owned(plural),
         name: rest.get(1).map(owned),
         subresource: rest.get(2).map(owned),
+        watch,
     })
 }
 

@@ -27,7 +27,8 @@ impl Skin {
         if asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
-        let request = asked.parse_body().map_err(ApiError::bad_request)?;
+        let request =
+            asked.read_any_body().map_err(|error| ApiError::bad_request(error.to_string()))?;
         let seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(HOUR);
         if seconds < LEAST {
             let message = format!(

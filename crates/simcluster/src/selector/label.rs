@@ -200,7 +200,7 @@ impl Parser {
         if !is_word(&key) {
             return Err(found(&key, "identifier"));
         }
-        if let Some(why) = crate::builtin::names::bad_label_key(&key) {
+        if let Some(why) = crate::builtin::names::bad_label_key(&key).first() {
             return Err(SelectorError(format!("key: Invalid value: \"{key}\": {why}")));
         }
         if absent {
@@ -283,7 +283,7 @@ impl Parser {
 
 fn checked(key: &str, values: Vec<String>) -> Result<Vec<String>, SelectorError> {
     for (index, value) in values.iter().enumerate() {
-        if let Some(why) = crate::builtin::names::bad_label_value(value) {
+        if let Some(why) = crate::builtin::names::bad_label_value(value).first() {
             return Err(SelectorError(format!(
                 "values[{index}][{key}]: Invalid value: \"{value}\": {why}"
             )));

@@ -26,6 +26,16 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         }
         ("", "pods") => {
             object["status"] = json!({"phase": "Pending", "qosClass": quality(object)});
+            if object["spec"]["schedulingGates"].as_array().is_some_and(|all| !all.is_empty()) {
+                object["status"]["conditions"] = json!([{
+                    "type": "PodScheduled",
+                    "status": "False",
+                    "reason": "SchedulingGated",
+                    "message": "Scheduling is blocked due to non-empty scheduling gates",
+                    "lastProbeTime": null,
+                    "lastTransitionTime": object["metadata"]["creationTimestamp"],
+                }]);
+            }
         }
         ("", "services") => object["status"] = json!({"loadBalancer": {}}),
         ("", "persistentvolumeclaims") => object["status"] = json!({"phase": "Pending"}),

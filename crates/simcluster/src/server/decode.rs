@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::body::{self, Body, Order};
 use crate::conform;
 use crate::error::ApiError;
 use crate::kind::Kind;
@@ -50,21 +51,22 @@ pub fn check_kind(
     )))
 }
 
-/// Reads a body, in place; returns what to warn about.
+/// Reads a body that is a map; returns the object and what to warn about.
 pub fn read(
     kind: &Kind,
-    object: &mut Value,
+    body: &Body,
     options: &WriteOptions,
-) -> Result<Vec<String>, ApiError> {
-    if !object.is_object() {
-        return Err(ApiError::bad_request(format!(
-            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; \
-             json parse error: json: cannot unmarshal {object} into Go value",
-            kind.kind
-        )));
+) -> Result<(Value, Vec<String>), ApiError> {
+    let mut object = body.value.clone();
+    let unknown = fields(kind, &mut object).map_err(|error| error.refused(kind))?;
+    // What is pruned from a custom object is found when all of it has been read.
+    let order = if kind.custom.is_some() { Order::TwiceFirst } else { Order::AsTold };
+    let strict = options.field_validation == FieldValidation::Strict;
+    let complaints = body.complaints(&unknown, order, strict);
+    if strict && !complaints.is_empty() {
+        return Err(DecodeError::strict(&complaints).refused(kind));
     }
-    let unknown = fields(kind, object).map_err(|error| error.refused(kind))?;
-    verdict(kind, &unknown, options)
+    Ok((object, heeded(complaints, options)))
 }
 
 /// Reads what a patch made of an object. `patch` is shown in a refusal instead of the whole
@@ -73,10 +75,11 @@ pub fn read_patched(
     kind: &Kind,
     object: &mut Value,
     patch: Option<&Value>,
+    told: &[String],
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
     let shown = match patch {
-        Some(patch) => go_map(patch),
+        Some(patch) => body::go::shown(patch),
         None => object.to_string(),
     };
     if !object.is_object() {
@@ -86,10 +89,12 @@ pub fn read_patched(
     let unknown = fields(kind, object)
         .map_err(|error| if patch.is_some() { converted(&error) } else { error })
         .map_err(|error| error.refused_patch(&shown))?;
-    if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-        return Err(DecodeError::strict(&unknown).refused_patch(&shown));
+    let unknown = unknown.iter().map(|path| body::unknown(path));
+    let complaints: Vec<String> = told.iter().cloned().chain(unknown).collect();
+    if options.field_validation == FieldValidation::Strict && !complaints.is_empty() {
+        return Err(DecodeError::strict(&complaints).refused_patch(&shown));
     }
-    verdict(kind, &unknown, options)
+    Ok(heeded(complaints, options))
 }
 
 /// A wrong type in the words of a strategic merge, which is converted rather than decoded.
@@ -104,13 +109,18 @@ fn converted(error: &DecodeError) -> DecodeError {
             "array" => "[]interface {}",
             other => other,
         };
+        let kind = match found {
+            "map[string]interface {}" => "map",
+            "[]interface {}" => "slice",
+            other => other,
+        };
         Some(match wanted {
             "string" | "bool" | "int32" | "int64" | "float64" => {
                 format!("cannot convert {found} to {wanted}")
             }
-            list if list.starts_with("[]") => format!("cannot restore slice from {found}"),
-            map if map.starts_with("map[") => format!("cannot restore map from {found}"),
-            _ => format!("cannot restore struct from: {found}"),
+            list if list.starts_with("[]") => format!("cannot restore slice from {kind}"),
+            map if map.starts_with("map[") => format!("cannot restore map from {kind}"),
+            _ => format!("cannot restore struct from: {kind}"),
         })
     };
     words().map_or_else(|| error.clone(), DecodeError)
@@ -168,41 +178,16 @@ fn by_key(kind: &Kind, body: &Value, path: &str) -> String {
     out
 }
 
-/// A value as Go prints it.
-fn go_map(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let pairs: Vec<String> =
-                map.iter().map(|(key, value)| format!("{key}:{}", go_map(value))).collect();
-            format!("map[{}]", pairs.join(" "))
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(go_map).collect();
-            format!("[{}]", items.join(" "))
-        }
-        Value::String(text) => text.clone(),
-        Value::Null => "<nil>".to_owned(),
-        other => other.to_string(),
-    }
-}
-
 fn fields(kind: &Kind, object: &mut Value) -> Result<Vec<String>, DecodeError> {
     object["kind"] = json!(kind.kind);
     object["apiVersion"] = json!(kind.api_version());
     conform::decode(kind, object)
 }
 
-fn verdict(
-    kind: &Kind,
-    unknown: &[String],
-    options: &WriteOptions,
-) -> Result<Vec<String>, ApiError> {
+/// The complaints that somebody wants to hear.
+pub(super) fn heeded(complaints: Vec<String>, options: &WriteOptions) -> Vec<String> {
     match options.field_validation {
-        _ if unknown.is_empty() => Ok(Vec::new()),
-        FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Strict => Err(DecodeError::strict(unknown).refused(kind)),
-        FieldValidation::Warn => {
-            Ok(unknown.iter().map(|field| format!("unknown field \"{field}\"")).collect())
-        }
+        FieldValidation::Ignore => Vec::new(),
+        FieldValidation::Warn | FieldValidation::Strict => complaints,
     }
 }

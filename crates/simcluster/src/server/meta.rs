@@ -62,7 +62,7 @@ pub fn born(kind: &Kind, object: &mut Value, rng: &mut fastrand::Rng, now: Times
     }
     let uid = new_uid(rng);
     let meta = object["metadata"].as_object_mut().expect("placed before");
-    for gone in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
+    for gone in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         meta.remove(gone);
     }
     meta.insert("uid".to_owned(), json!(uid));
@@ -77,20 +77,13 @@ pub fn born(kind: &Kind, object: &mut Value, rng: &mut fastrand::Rng, now: Times
     }
 }
 
-/// The metadata that an update cannot change, taken from the stored object.
+/// The metadata that an update does not change, taken from the stored object; where somebody wants
+/// another value of it that he must not want, that stays and is refused later.
 pub fn kept(before: &Value, after: &mut Value) {
     let old = &before["metadata"];
     let meta = after["metadata"].as_object_mut().expect("placed before");
-    for field in [
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "generation",
-        "generateName",
-        "selfLink",
-        "resourceVersion",
-    ] {
+    for field in ["creationTimestamp", "generation", "generateName", "selfLink", "resourceVersion"]
+    {
         match old.get(field) {
             Some(value) => {
                 meta.insert(field.to_owned(), value.clone());
@@ -101,13 +94,50 @@ pub fn kept(before: &Value, after: &mut Value) {
         }
     }
     prune_empty(meta);
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if let Some(value) = old.get(field) {
+            meta.entry(field).or_insert_with(|| value.clone());
+        }
+    }
+}
+
+/// Takes out each owner that is there twice; a warning if there was one. `when` says when that was seen.
+pub fn single_owners(object: &mut Value, when: &str) -> Option<String> {
+    let twice = take_twofold_owners(object);
+    (!twice.is_empty()).then(|| {
+        format!(
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
+             references in 1.20+, and may reject such requests as early as 1.24; please fix your \
+             requests; duplicate UID(s) observed: {}",
+            twice.join(", ")
+        )
+    })
+}
+
+/// When the owners of a patched object are looked at.
+pub const AFTER_ADMISSION: &str = " after mutating admission happens";
+
+fn take_twofold_owners(object: &mut Value) -> Vec<String> {
+    let owners = object.pointer_mut("/metadata/ownerReferences").and_then(Value::as_array_mut);
+    let Some(owners) = owners else { return Vec::new() };
+    let (mut kept, mut twice) = (Vec::new(), Vec::new());
+    for owner in owners.drain(..) {
+        if kept.contains(&owner) {
+            twice.push(owner["uid"].as_str().unwrap_or_default().to_owned());
+        } else {
+            kept.push(owner);
+        }
+    }
+    *owners = kept;
+    twice
 }
 
 /// Drops metadata fields that Go would leave out: null, empty maps, lists and strings.
 fn prune_empty(meta: &mut serde_json::Map<String, Value>) {
-    meta.retain(|_, value| match value {
+    meta.retain(|key, value| match value {
         Value::Null => false,
-        Value::Array(items) => !items.is_empty(),
+        // No managers at all is an order to forget them.
+        Value::Array(items) => !items.is_empty() || key == "managedFields",
         Value::Object(fields) => !fields.is_empty(),
         Value::String(text) => !text.is_empty(),
         _ => true,

@@ -81,6 +81,9 @@ pub(super) fn only_part(kind: &Kind, part: Part, before: &Value, after: &mut Val
             } else if let Some(owners) = before["metadata"].get("ownerReferences") {
                 after["metadata"]["ownerReferences"] = owners.clone();
             }
+            if kind.group == "apps" && kind.kind == "Deployment" {
+                after["metadata"]["labels"] = before["metadata"]["labels"].clone();
+            }
         }
         Part::Binding => {
             let node = after["spec"]["nodeName"].take();

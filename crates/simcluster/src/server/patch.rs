@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Inner, decode, meta};
+use crate::body::{self, Body};
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object::{self, Key};
 use crate::patch;
-use crate::server::options::WriteOptions;
+use crate::server::options::{FieldValidation, WriteOptions};
 use crate::server::part::Part;
 use crate::server::write::Attempt;
 
@@ -50,6 +51,72 @@ impl PatchType {
     }
 }
 
+/// A patch that was read.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// Its kind.
+    pub type_: PatchType,
+    body: Body,
+}
+
+impl Patch {
+    /// A body as a patch of this kind.
+    pub fn read(type_: PatchType, mut body: Body) -> Result<Self, ApiError> {
+        let null = body.value.is_null();
+        match type_ {
+            PatchType::Merge if null => return Err(ApiError::bad_request("Invalid JSON Patch")),
+            PatchType::Merge => {}
+            PatchType::Json if null => body.value = json!([]),
+            PatchType::Json => {}
+            PatchType::Strategic | PatchType::Apply if null => body.value = json!({}),
+            PatchType::Strategic | PatchType::Apply => {
+                if !body.value.is_object() {
+                    let yaml =
+                        "error decoding YAML: error unmarshaling JSON: while decoding JSON: ";
+                    let about = if type_ == PatchType::Apply { yaml } else { "" };
+                    let why = cannot(&body.value, "map[string]interface {}");
+                    return Err(ApiError::bad_request(format!("{about}{why}")));
+                }
+            }
+        }
+        Ok(Self { type_, body })
+    }
+
+    /// What it says.
+    pub fn value(&self) -> &Value {
+        &self.body.value
+    }
+
+    /// What it tells twice, and what an operation of a JSON patch has too much.
+    pub(super) fn complaints(&self) -> Vec<String> {
+        if self.type_ != PatchType::Json {
+            return self.body.twice();
+        }
+        let operations = || self.value().as_array().into_iter().flatten().enumerate();
+        let mut out: Vec<String> = self
+            .body
+            .twice_at()
+            .map(|path| format!("json patch duplicate field \"{path}\""))
+            .collect();
+        for (index, operation) in operations() {
+            for key in operation.as_object().into_iter().flatten().map(|(key, _)| key) {
+                if !matches!(key.as_str(), "op" | "path" | "from" | "value") {
+                    out.push(format!("json patch unknown field \"[{index}].{key}\""));
+                }
+            }
+        }
+        // What is put in as it stands is told twice there as well.
+        for (index, operation) in operations() {
+            let path = operation["path"].as_str().unwrap_or_default();
+            let (path, within) =
+                (path.trim_start_matches('/').replace('/', "."), format!("[{index}].value."));
+            let twice = self.body.twice_at().filter_map(|twice| twice.strip_prefix(&within));
+            out.extend(twice.map(|rest| format!("duplicate field \"{path}.{rest}\"")));
+        }
+        out
+    }
+}
+
 /// Applies a patch that is not an apply.
 pub fn patched(
     kind: &Kind,
@@ -78,34 +145,35 @@ fn without_empty(kind: &Kind, merged: &mut Value) -> Result<(), ApiError> {
 
 /// 400: a patch that is not of the shape of its type.
 fn undecodable(body: &Value, go_type: &str) -> ApiError {
-    let found = match body {
-        Value::Object(_) => "object",
-        Value::Array(_) => "array",
-        Value::String(_) => "string",
-        Value::Number(_) => "number",
-        Value::Bool(_) => "bool",
-        Value::Null => "null",
-    };
-    ApiError::bad_request(format!(
-        "error decoding patch: json: cannot unmarshal {found} into Go value of type {go_type}"
-    ))
+    ApiError::bad_request(format!("error decoding patch: {}", cannot(body, go_type)))
+}
+
+fn cannot(found: &Value, go_type: &str) -> String {
+    format!("json: cannot unmarshal {} into Go value of type {go_type}", body::go_kind(found))
 }
 
 impl Inner {
     /// A patched object over the stored one; an apply may also make a new one.
-    #[allow(clippy::too_many_arguments)]
     pub fn prepare_patch(
         &mut self,
         kind: &Arc<Kind>,
         key: &Key,
         part: Part,
-        type_: PatchType,
-        body: &Value,
+        patch: &Patch,
         options: &WriteOptions,
         now: Timestamp,
     ) -> Result<Attempt, ApiError> {
+        let (type_, body) = (patch.type_, patch.value());
         if type_ == PatchType::Apply {
-            return self.prepare_apply(kind, key, part, body, options, now);
+            let mut attempt = self.prepare_apply(kind, key, part, body, options, now)?;
+            let strict = options.field_validation == FieldValidation::Strict;
+            if let Some(twice) = patch.body.twice_refused().first().filter(|_| strict) {
+                return Err(ApiError::bad_request(format!(
+                    "error strict decoding YAML: error converting YAML to JSON: {twice}"
+                )));
+            }
+            attempt.warnings.splice(0..0, decode::heeded(patch.body.twice(), options));
+            return Ok(attempt);
         }
         if options.force {
             return Err(ApiError::new(
@@ -125,9 +193,11 @@ impl Inner {
         let current = self.served(kind, &before);
         let mut after = patched(kind, type_, &current, body)?;
         let shown = (type_ == PatchType::Strategic).then_some(body);
-        let warnings = decode::read_patched(kind, &mut after, shown, options)?;
-        let mut attempt = self.prepare_update(kind, key, part, after, now)?;
-        attempt.warnings = warnings;
+        let told = patch.complaints();
+        let warnings = decode::read_patched(kind, &mut after, shown, &told, options)?;
+        let twice = meta::single_owners(&mut after, meta::AFTER_ADMISSION);
+        let mut attempt = self.prepare_change(kind, key, part, after, now)?;
+        attempt.warnings = warnings.into_iter().chain(twice).collect();
         Ok(attempt)
     }
 
@@ -154,10 +224,7 @@ impl Inner {
                 "fieldManager",
             )]));
         }
-        let mut body = body.clone();
-        if !body.is_object() {
-            return Err(ApiError::bad_request("error decoding YAML: expected an object"));
-        }
+        let body = body.clone();
         let given = object::name(&body);
         if !given.is_empty() && given != key.name {
             return Err(ApiError::bad_request(format!(
@@ -176,13 +243,10 @@ impl Inner {
         }
         let sent = body.clone();
         decode::check_applied(kind, &body, key)?;
-        let warnings = decode::read(kind, &mut body, options).map_err(|error| {
-            crate::apply::fits(kind, &sent, &key.namespace, &key.name).err().unwrap_or(error)
-        })?;
-        if kind.custom.is_none() {
-            // Decoding drops what is empty; who applies an empty map owns it all the same.
-            body = sent;
-        }
+        crate::apply::fits(kind, &sent)?;
+        let (read, warnings) = decode::read(kind, &Body::of(body), options)?;
+        // Decoding drops what is empty; who applies an empty map owns it all the same.
+        let mut body = if kind.custom.is_none() { sent } else { read };
         meta::place(kind, &mut body, &key.namespace)?;
         body["metadata"]["name"] = json!(key.name);
         let before = self.store.find(&key.collection, &key.namespace, &key.name).cloned();
@@ -214,7 +278,7 @@ impl Inner {
         let shown = self.served(kind, &before);
         let mut merged = crate::apply::apply(kind, Some(&shown), &body, &writer, options.force)?;
         without_empty(kind, &mut merged)?;
-        let mut attempt = self.prepare_update(kind, key, part, merged, now)?;
+        let mut attempt = self.prepare_change(kind, key, part, merged, now)?;
         attempt.tracked = true;
         attempt.warnings = warnings;
         Ok(attempt)

@@ -5,15 +5,26 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::Inner;
+use super::write::{check_name, check_uid};
+use super::{Inner, decode, meta};
+use crate::body::Body;
 use crate::error::{ApiError, Cause};
 use crate::kind::{Kind, ScalePaths};
 use crate::object::{self, Key};
 use crate::selector::LabelSelector;
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;
-use crate::server::patch::{PatchType, patched};
+use crate::server::patch::{Patch, PatchType, patched};
 use crate::server::write::Attempt;
+
+/// How a Scale is written.
+#[derive(Clone, Debug)]
+pub enum How {
+    /// PUT.
+    Replace(Body),
+    /// PATCH.
+    Patch(Patch),
+}
 
 /// The Scale of an object.
 pub fn of(kind: &Kind, object: &Value) -> Result<Value, ApiError> {
@@ -91,6 +102,37 @@ fn applied(kind: &Kind, key: &Key, scale: &Value) -> Result<Value, ApiError> {
     Ok(object)
 }
 
+/// The Scale that is wanted, and what to warn about.
+fn read(
+    how: &How,
+    current: &Value,
+    options: &WriteOptions,
+) -> Result<(Value, Vec<String>), ApiError> {
+    let kind = kind_of_scale();
+    match how {
+        How::Replace(body) => {
+            let given = |field: &str| body.value[field].as_str().unwrap_or_default();
+            let (api_version, name) = (given("apiVersion"), given("kind"));
+            let said = !api_version.is_empty() || !name.is_empty();
+            if said && (api_version != kind.api_version() || name != kind.kind) {
+                let version = api_version.rsplit('/').next().unwrap_or_default();
+                return Err(ApiError::bad_request(format!(
+                    "{name} in version \"{version}\" cannot be handled as a Scale: no kind \
+                     \"{name}\" is registered for version \"{api_version}\" in scheme \
+                     \"pkg/runtime/scheme.go:111\""
+                )));
+            }
+            decode::read(&kind, body, options)
+        }
+        How::Patch(patch) => {
+            let mut scale = patched(&kind, patch.type_, current, patch.value())?;
+            let told = patch.complaints();
+            let warnings = decode::read_patched(&kind, &mut scale, None, &told, options)?;
+            Ok((scale, warnings))
+        }
+    }
+}
+
 /// The server notes no time of an apply that came through a Scale.
 fn timeless(mut attempt: Attempt) -> Attempt {
     let entries = attempt.after["metadata"]["managedFields"].as_array_mut();
@@ -118,36 +160,29 @@ impl Inner {
         &mut self,
         kind: &Arc<Kind>,
         key: &Key,
-        how: Option<PatchType>,
-        body: &Value,
+        how: &How,
         options: &WriteOptions,
         now: Timestamp,
     ) -> Result<Attempt, ApiError> {
-        if how == Some(PatchType::Apply) {
-            let applied = applied(kind, key, body)?;
+        if let How::Patch(patch) = how
+            && patch.type_ == PatchType::Apply
+        {
+            let applied = applied(kind, key, patch.value())?;
             let attempt = self.prepare_apply(kind, key, Part::Scale, &applied, options, now);
             return attempt.map(timeless).map_err(|error| as_scale(kind, error));
         }
         let before = self.get(kind, key)?;
         let shown = self.served(kind, &before);
         let current = of(kind, &shown)?;
-        let scale = match how {
-            None => body.clone(),
-            Some(type_) => patched(&kind_of_scale(), type_, &current, body)?,
-        };
+        let (mut scale, warnings) = read(how, &current, options)?;
+        meta::place(&kind_of_scale(), &mut scale, &key.namespace)?;
+        check_name(&scale, key)?;
+        check_uid(kind, key, &before, object::uid(&scale))?;
         let version = object::resource_version(&scale);
         if !version.is_empty() && version != object::resource_version(&before) {
             return Err(ApiError::stale(kind, &key.name));
         }
-        let replicas = match &scale["spec"]["replicas"] {
-            Value::Null => 0,
-            number => number.as_i64().ok_or_else(|| {
-                ApiError::bad_request(
-                    "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal \
-                     into Go struct field ScaleSpec.spec.replicas of type int32",
-                )
-            })?,
-        };
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
         if replicas < 0 {
             let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
             return Err(ApiError::invalid(
@@ -168,7 +203,7 @@ impl Inner {
             part: Part::Scale,
             before: Some(before),
             after,
-            warnings: Vec::new(),
+            warnings,
             tracked: false,
         })
     }

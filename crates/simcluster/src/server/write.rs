@@ -91,6 +91,7 @@ impl Inner {
             ));
         }
         meta::born(kind, &mut object, &mut self.rng, now);
+        let warning = meta::single_owners(&mut object, "");
         if kind.namespaced {
             self.check_namespace(kind, namespace, object::name(&object))?;
         }
@@ -108,7 +109,7 @@ impl Inner {
             part: Part::Main,
             before: None,
             after: object,
-            warnings: Vec::new(),
+            warnings: warning.into_iter().collect(),
             tracked: false,
         })
     }
@@ -151,8 +152,26 @@ impl Inner {
         Ok(())
     }
 
-    /// A changed object over the stored one; fails if the writer read another version.
+    /// A whole object over the stored one; fails if the writer read another version, or another object.
     pub fn prepare_update(
+        &mut self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        part: Part,
+        object: Value,
+        now: Timestamp,
+    ) -> Result<Attempt, ApiError> {
+        let uid = object::uid(&object).to_owned();
+        let mut attempt = self.prepare_change(kind, key, part, object, now)?;
+        if let Some(before) = &attempt.before {
+            check_uid(kind, key, before, &uid)?;
+        }
+        attempt.warnings.extend(meta::single_owners(&mut attempt.after, ""));
+        Ok(attempt)
+    }
+
+    /// A changed object over the stored one; fails if the writer read another version.
+    pub(super) fn prepare_change(
         &mut self,
         kind: &Arc<Kind>,
         key: &Key,
@@ -161,19 +180,7 @@ impl Inner {
         now: Timestamp,
     ) -> Result<Attempt, ApiError> {
         meta::place(kind, &mut object, &key.namespace)?;
-        let given = object::name(&object);
-        if given.is_empty() {
-            return Err(ApiError::bad_request(format!(
-                "the name of the object ({}) does not match the name on the URL ({})",
-                given, key.name
-            )));
-        }
-        if given != key.name {
-            return Err(ApiError::bad_request(format!(
-                "the name of the object ({}) does not match the name on the URL ({})",
-                given, key.name
-            )));
-        }
+        check_name(&object, key)?;
         let Some(before) = self.store.find(&key.collection, &key.namespace, &key.name) else {
             if kind.group == "coordination.k8s.io" && part == Part::Main {
                 // A PUT of a Lease may make it.
@@ -195,7 +202,10 @@ impl Inner {
             named.kind.clone_from(&kind.plural);
             return Err(ApiError::invalid(&named, &key.name, vec![cause]));
         }
-        check_same(kind, key, before, &object)?;
+        let version = object::resource_version(&object);
+        if !version.is_empty() && version != object::resource_version(before) {
+            return Err(ApiError::stale(kind, &key.name));
+        }
         object["apiVersion"] = json!(kind.api_version());
         object["kind"] = json!(kind.kind);
         Ok(Attempt {
@@ -279,6 +289,9 @@ impl Inner {
                 apply::forget_deletion(after);
             }
         }
+        if attempt.part == Part::Main {
+            attempt.warnings.extend(builtin::warnings(&kind, before.as_deref(), after));
+        }
         builtin::drop_gated(&kind, after);
         builtin::count(&kind, before.as_deref(), after);
         if let Some(before) = &before {
@@ -357,9 +370,23 @@ fn takes_unconditional_updates(kind: &Kind) -> bool {
         )
 }
 
-/// Preconditions that an object carries in itself.
-fn check_same(kind: &Kind, key: &Key, before: &Value, object: &Value) -> Result<(), ApiError> {
-    let uid = object::uid(object);
+/// An object calls itself what its URL calls it.
+pub(super) fn check_name(object: &Value, key: &Key) -> Result<(), ApiError> {
+    let (given, name) = (object::name(object), &key.name);
+    if given == name {
+        return Ok(());
+    }
+    Err(ApiError::bad_request(if given.is_empty() {
+        format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
+    } else {
+        format!("the name of the object ({given}) does not match the name on the URL ({name})")
+    }))
+}
+
+/// The UID in an object is a precondition.
+pub(super) fn check_uid(kind: &Kind, key: &Key, before: &Value, uid: &str) -> Result<(), ApiError> {
     if !uid.is_empty() && uid != object::uid(before) {
         let place = if kind.group.is_empty() {
             kind.plural.clone()
@@ -378,10 +405,6 @@ fn check_same(kind: &Kind, key: &Key, before: &Value, object: &Value) -> Result<
                 object::uid(before)
             ),
         ));
-    }
-    let version = object::resource_version(object);
-    if !version.is_empty() && version != object::resource_version(before) {
-        return Err(ApiError::stale(kind, &key.name));
     }
     Ok(())
 }

@@ -18,11 +18,9 @@ use crate::kind::Kind;
 pub struct DecodeError(pub String);
 
 impl DecodeError {
-    /// How unknown fields are refused under `fieldValidation=Strict`.
-    pub fn strict(unknown: &[String]) -> Self {
-        let names: Vec<String> =
-            unknown.iter().map(|field| format!("unknown field \"{field}\"")).collect();
-        Self(format!("strict decoding error: {}", names.join(", ")))
+    /// How complaints about fields are refused under `fieldValidation=Strict`.
+    pub fn strict(complaints: &[String]) -> Self {
+        Self(format!("strict decoding error: {}", complaints.join(", ")))
     }
 
     /// 400, as create and update answer.
@@ -99,7 +97,8 @@ impl Reader {
             self.fields.pop();
             let goes = match (&field.ty, &*value) {
                 (Ty::Map(_), Value::Object(map)) => map.is_empty(),
-                (Ty::List(_), Value::Array(list)) => list.is_empty(),
+                // No managers at all is not the same as none said.
+                (Ty::List(_), Value::Array(list)) => list.is_empty() && key != "managedFields",
                 (Ty::String, Value::String(text)) => {
                     text.is_empty() && !field.required && !KEEPS_EMPTY.contains(&key.as_str())
                 }

@@ -142,8 +142,14 @@ impl<'a> Shape<'a> {
     pub fn default_of(&self, key: &str) -> Option<Value> {
         match self {
             Shape::Custom(schema) => schema["properties"][key].get("default").cloned(),
-            // Ports of containers and Services: the only built-in keys with a default.
-            _ => (key == "protocol").then(|| Value::from("TCP")),
+            // Ports of containers and Services.
+            _ if key == "protocol" => Some(Value::from("TCP")),
+            // What the server's types hold by value is its zero when it is left out.
+            _ => match self.as_struct()?.fields.get(key) {
+                Some(Field { ty: Ty::String, required: true, .. }) => Some(Value::from("")),
+                Some(Field { ty: Ty::Int32, required: true, .. }) => Some(Value::from(0)),
+                _ => None,
+            },
         }
     }
 

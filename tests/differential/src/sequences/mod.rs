@@ -1,9 +1,11 @@
 //! Sequences written by hand, by theme.
 
+mod bodies;
 mod budgets;
 mod custom;
 mod garbage;
 mod lease;
+mod metadata;
 mod nodes;
 mod objects;
 mod rollout;
@@ -20,6 +22,8 @@ pub fn all() -> Vec<(&'static str, Vec<Step>)> {
     // The slowest begin first.
     let mut all = nodes::all();
     all.extend(objects::all());
+    all.extend(bodies::all());
+    all.extend(metadata::all());
     all.extend(lease::all());
     all.extend(custom::all());
     all.extend(budgets::all());

@@ -5,13 +5,18 @@ use serde_json::{Value, json};
 use super::DEPLOYMENTS;
 use super::act::Act;
 use super::deployments::{deployment, scale};
-use crate::step::{apply, get, merge, post, put};
+use crate::step::{apply, delete, get, json_patch, merge, post, put, strategic};
 
 const AUTOSCALERS: &str = "/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers";
 const WEB: &str = "/apis/apps/v1/namespaces/$ns/deployments/web";
 
 pub(super) fn all() -> Vec<(&'static str, Vec<Act>)> {
-    vec![("an autoscaler is kept or refused", kept()), ("a scale is called", called())]
+    vec![
+        ("an autoscaler is kept or refused", kept()),
+        ("an autoscaler of the first version", first()),
+        ("a scale is called", called()),
+        ("a scale is refused", not_called()),
+    ]
 }
 
 /// One of a Deployment that isn't there, so that nobody scales by it.
@@ -67,7 +72,149 @@ fn kept() -> Vec<Act> {
             let rules = json!({"stabilizationWindowSeconds": 3601, "selectPolicy": "Some"});
             spec["behavior"] = json!({"scaleDown": rules});
         }),
+        autoscaler("t", |spec| spec["behavior"] = json!({"scaleDown": {"policies": []}})),
+        autoscaler("u", |spec| spec["behavior"] = json!({"scaleUp": {"policies": []}})),
+        autoscaler("v", |spec| {
+            let rules = json!({"policies": [{"type": "Some", "value": 1, "periodSeconds": 0}]});
+            spec["behavior"] = json!({"scaleUp": rules, "scaleDown": {"selectPolicy": "Disabled"}});
+        }),
+        autoscaler("w", |spec| {
+            spec["behavior"] =
+                json!({"scaleUp": {"tolerance": "-1"}, "scaleDown": {"tolerance": "0.1"}});
+        }),
+        merge(format!("{AUTOSCALERS}/plain"), json!({"spec": {"maxReplicas": 7}})).into(),
+        merge(
+            format!("{AUTOSCALERS}/plain"),
+            json!({"spec": {"behavior": {"scaleUp": {"policies": []}}}}),
+        )
+        .into(),
+        merge(
+            format!("{AUTOSCALERS}/plain/status"),
+            json!({"status": {"currentReplicas": -1, "desiredReplicas": -1}}),
+        )
+        .into(),
+        get(format!("{AUTOSCALERS}/nobody")).into(),
     ]
+}
+
+/// `autoscaling/v1` knows CPU alone; the rest it keeps in annotations.
+fn first() -> Vec<Act> {
+    const FIRST: &str = "/apis/autoscaling/v1/namespaces/$ns/horizontalpodautoscalers";
+    let one = |name: &str, spec: Value| {
+        let mut object = json!({
+            "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": name},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"},
+                "maxReplicas": 5,
+            },
+        });
+        for (key, value) in spec.as_object().into_iter().flatten() {
+            object["spec"][key] = value.clone();
+        }
+        Act::from(post(FIRST, object))
+    };
+    let both = |name: &str| {
+        [get(format!("{FIRST}/{name}")).into(), get(format!("{AUTOSCALERS}/{name}")).into()]
+    };
+    let mut out = vec![
+        one("plain", json!({})),
+        one("cpu", json!({"targetCPUUtilizationPercentage": 60, "minReplicas": 2})),
+        one("a", json!({"targetCPUUtilizationPercentage": 0})),
+        one("b", json!({"targetCPUUtilizationPercentage": -1, "maxReplicas": 0})),
+        one("c", json!({"minReplicas": 9})),
+    ];
+    out.extend(both("plain"));
+    out.extend(both("cpu"));
+    out.push(autoscaler("more", |spec| {
+        spec["metrics"] = json!([
+            {"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}},
+            {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}},
+        ]);
+        spec["behavior"] = json!({"scaleDown": {"stabilizationWindowSeconds": 60}});
+    }));
+    out.extend(both("more"));
+    out.extend([
+        merge(format!("{FIRST}/more"), json!({"spec": {"targetCPUUtilizationPercentage": 80}}))
+            .into(),
+        merge(format!("{FIRST}/cpu"), json!({"spec": {"targetCPUUtilizationPercentage": null}}))
+            .into(),
+        apply(
+            &format!("{FIRST}/cpu"),
+            "one",
+            true,
+            json!({
+                "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler",
+                "metadata": {"name": "cpu"}, "spec": {"targetCPUUtilizationPercentage": 50},
+            }),
+        )
+        .into(),
+    ]);
+    out.extend(both("more"));
+    out.extend(both("cpu"));
+    out.push(get(FIRST).into());
+    out
+}
+
+/// Scales that don't do, of each kind that has one.
+fn not_called() -> Vec<Act> {
+    let scale = |body: Value| -> Act { put(format!("{WEB}/scale"), body).into() };
+    let whole = |edit: &dyn Fn(&mut Value)| {
+        let mut body = json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web"},
+            "spec": {"replicas": 2},
+        });
+        edit(&mut body);
+        scale(body)
+    };
+    let mut out = vec![
+        get(format!("{WEB}/scale")).into(),
+        whole(&|_| {}),
+        post(DEPLOYMENTS, deployment(1, |_| {})).into(),
+        Act::Rest,
+        whole(&|body| body["apiVersion"] = "autoscaling/v2".into()),
+        whole(&|body| body["apiVersion"] = "v1".into()),
+        whole(&|body| body["kind"] = "Deployment".into()),
+        whole(&|body| body["metadata"]["name"] = "other".into()),
+        whole(&|body| body["metadata"]["namespace"] = "other".into()),
+        whole(&|body| body["metadata"]["resourceVersion"] = "1".into()),
+        whole(&|body| body["metadata"]["uid"] = "other".into()),
+        whole(&|body| body["metadata"] = json!({})),
+        whole(&|body| body["spec"] = json!({})),
+        Act::Rest,
+        whole(&|body| body["spec"]["replicas"] = (-1).into()),
+        whole(&|body| body["spec"]["replicas"] = "2".into()),
+        whole(&|body| body["status"] = json!({"replicas": 9, "selector": "x"})),
+        Act::Rest,
+        scale(json!({})),
+        scale(json!([])),
+        scale(json!({"spec": {"replicas": 1}})),
+        merge(format!("{WEB}/scale?dryRun=All"), json!({"spec": {"replicas": 9}})).into(),
+        merge(format!("{WEB}/scale?fieldValidation=Strict"), json!({"spec": {"replica": 9}}))
+            .into(),
+        merge(format!("{WEB}/scale"), json!({"metadata": {"labels": {"x": "y"}}})).into(),
+        json_patch(
+            format!("{WEB}/scale"),
+            json!([{"op": "replace", "path": "/spec/replicas", "value": 2}]),
+        )
+        .into(),
+        json_patch(
+            format!("{WEB}/scale"),
+            json!([{"op": "test", "path": "/spec/replicas", "value": 9}]),
+        )
+        .into(),
+        strategic(format!("{WEB}/scale"), json!({"spec": {"replicas": 1}})).into(),
+        Act::Rest,
+        post(format!("{WEB}/scale"), json!({})).into(),
+        delete(format!("{WEB}/scale")).into(),
+        get(WEB).into(),
+    ];
+    for kind in ["statefulsets", "replicasets", "daemonsets", "deployments"] {
+        let path = format!("/apis/apps/v1/namespaces/$ns/{kind}/nobody/scale");
+        out.push(get(path.as_str()).into());
+        out.push(merge(path, json!({"spec": {"replicas": 1}})).into());
+    }
+    out
 }
 
 fn called() -> Vec<Act> {

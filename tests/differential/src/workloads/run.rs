@@ -11,6 +11,7 @@ use super::picture::{self, Lists, Names};
 use crate::allowed::allowed;
 use crate::normal;
 use crate::run::Difference;
+use crate::settings::of_this_run;
 use crate::side::{Answer, Embedded, Side};
 use crate::step::Step;
 
@@ -22,8 +23,9 @@ const BETWEEN: Duration = Duration::from_millis(400);
 
 /// Runs acts in a namespace of this name, which must be a new one; all differences, or the first.
 pub async fn run(client: &Client, namespace: &str, acts: &[Act], all: bool) -> Vec<Difference> {
+    let namespace = of_this_run(namespace);
     let pair = Pair {
-        namespace: namespace.to_owned(),
+        namespace: namespace.clone(),
         real: Side::Real(client.clone()),
         embedded: Side::Embedded(Embedded::new(7)),
     };

@@ -57,6 +57,13 @@ pub(crate) fn validate_spec(spec: &Value, path: &str, claims: &[&str], out: &mut
             out.named(format!("{path}.{field}"), name, names::bad_subdomain(name));
         }
     }
+    for (index, alias) in list(spec, "hostAliases").iter().enumerate() {
+        if text(alias, "ip").parse::<std::net::IpAddr>().is_err() {
+            let shown = Value::from(text(alias, "ip"));
+            let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            out.invalid(format!("{path}.hostAliases[{index}].ip"), &shown, why);
+        }
+    }
     for field in ["hostname", "subdomain"] {
         let name = text(spec, field);
         if !name.is_empty() {
@@ -83,8 +90,8 @@ fn volumes<'a>(spec: &'a Value, path: &str, out: &mut Causes) -> BTreeSet<&'a st
         let name = text(volume, "name");
         if name.is_empty() {
             out.required(format!("{path}.name"), "");
-        } else if let Some(why) = names::bad_label(name) {
-            out.invalid(format!("{path}.name"), &volume["name"], &why);
+        } else if !names::bad_label(name).is_empty() {
+            out.named(format!("{path}.name"), name, names::bad_label(name));
         } else if !seen.insert(name) {
             out.duplicate(format!("{path}.name"), &volume["name"]);
         }
