@@ -48,8 +48,7 @@ pub(crate) async fn a_roll_back_in_batches_goes_through_the_steps(env: Env) -> O
     web.change("app:v2").await?;
     web.waits(1).await?;
     web.approve().await?;
-    web.waits(2).await?;
-    web.web.runs("app:v2", 3).await?;
+    web.stands(2, "app:v2", 3).await?;
     web.change_again("app:v1").await?;
     let waiting = web.waits(1).await?;
     let id = waiting["status"]["canaryStatus"]["observedRolloutID"].as_str().unwrap_or_default();

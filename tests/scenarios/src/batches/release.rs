@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, SETS, ensure, same, says};
-use crate::kit::Workload;
+use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, RELEASES, SETS, ensure, same, says};
+use crate::kit::{Workload, budget, condition};
 
 /// Batches 1, 50 % and 100 % of so many, and what they come to.
 async fn walks(env: &Env, kind: Kind, spec: Value, batches: [usize; 3]) -> Outcome {
@@ -196,4 +196,135 @@ pub(crate) async fn what_cannot_be_released_says_why_and_is_let_alone(env: Env) 
         release.delete().await?;
     }
     same("spec of the Deployment", web.read().await?["spec"].clone(), before["spec"].clone())
+}
+
+/// "`paused` holds the Pods too": what has not moved stays where it is, the batch under way too.
+pub(crate) async fn a_paused_release_stands_still_until_it_is_resumed(env: Env) -> Outcome {
+    let paused =
+        |paused: Value| json!({"metadata": {"annotations": {"sluice.dev/paused": paused}}});
+    for (kind, name) in [(DEPLOYMENTS, "web"), (SETS, "db")] {
+        let mut web = Workload::deploy(&env, kind, name, json!({"replicas": 4})).await?;
+        web.change_image("app:v2").await?;
+        let release = web.release(&json!([1, "100%"])).await?;
+        release.ready(0).await?;
+        env.patch(RELEASES, name, &paused(json!("true"))).await?;
+        release.go_to(1).await?;
+        release.until("paused", |release| says_paused(release)).await?;
+        env.stays(env.limit(20), "one Pod has moved", || async {
+            Ok(web.running("app:v2").await? == (1, 1))
+        })
+        .await?;
+        env.patch(RELEASES, name, &paused(Value::Null)).await?;
+        release.ready(1).await?;
+        web.runs("app:v2", 4).await?;
+    }
+    Ok(())
+}
+
+fn says_paused(release: &Value) -> bool {
+    let goes_on = condition(release, "Progressing");
+    goes_on.is_some_and(|it| it["status"] == "False" && it["reason"] == "Paused")
+}
+
+/// "Scale up or down in mid-release keeps the step's share for every kind."
+pub(crate) async fn a_workload_that_is_scaled_keeps_the_share_of_its_batch(env: Env) -> Outcome {
+    for (kind, name) in [(DEPLOYMENTS, "web"), (SETS, "db")] {
+        let mut web = Workload::deploy(&env, kind, name, json!({"replicas": 4})).await?;
+        web.change_image("app:v2").await?;
+        let release = web.release(&json!(["25%", "100%"])).await?;
+        release.ready(0).await?;
+        web.runs("app:v2", 1).await?;
+        web.change(&json!({"spec": {"replicas": 8}})).await?;
+        let mut patience = env.patience(env.limit(120));
+        while web.pods().await?.len() != 8 || web.running("app:v2").await?.0 != 2 {
+            patience.rest(|| format!("two of eight Pods of {name} run the new revision")).await?;
+        }
+        release.ready(0).await?;
+        web.change(&json!({"spec": {"replicas": 4}})).await?;
+        let mut patience = env.patience(env.limit(120));
+        while web.pods().await?.len() != 4 {
+            patience.rest(|| format!("four Pods of {name} are left")).await?;
+        }
+        ensure(web.running("app:v2").await?.0 <= 2, || "none is moved by scaling".to_owned())?;
+        release.go_to(1).await?;
+        release.ready(1).await?;
+        same("Pods of the new revision", web.running("app:v2").await?.0, 4)?;
+    }
+    Ok(())
+}
+
+/// "A batch that does not get ready raises a condition, an event and a metric after a deadline."
+pub(crate) async fn a_batch_that_does_not_get_ready_is_called_stuck(env: Env) -> Outcome {
+    let spec = json!({"replicas": 4, "progressDeadlineSeconds": 30});
+    let mut web = Workload::deploy(&env, DEPLOYMENTS, "web", spec).await?;
+    web.change_image("app:broken").await?;
+    let release = web.release(&json!([2, "100%"])).await?;
+    let stuck = |release: &Value| {
+        condition(release, "Stuck").is_some_and(|stuck| stuck["status"] == "True")
+    };
+    let release = release.until("stuck", stuck).await?;
+    let message = condition(&release, "Stuck").map(|stuck| stuck["message"].clone());
+    let message = message.unwrap_or_default();
+    says("the condition", message.as_str().unwrap_or_default(), &["30 s", "ImagePullBackOff"])?;
+    let mut patience = env.patience(env.limit(30));
+    while !told(&env, "ProgressDeadlineExceeded").await? {
+        patience.rest(|| "an Event says so".to_owned()).await?;
+    }
+    let healthy = web.pods().await?.iter().filter(|pod| pod.ready).count();
+    ensure(healthy >= 3, || format!("{healthy} of 4 are ready, maxUnavailable is 25%"))
+}
+
+/// Whether an Event about the BatchRelease gives this reason.
+async fn told(env: &Env, reason: &str) -> Result<bool, crate::env::Failure> {
+    let events = env.list(crate::env::EVENTS, "").await?;
+    Ok(events
+        .iter()
+        .any(|event| event["regarding"]["kind"] == "BatchRelease" && event["reason"] == reason))
+}
+
+/// "Pods evicted in parallel within the budget; a batch on a RollingUpdate StatefulSet may go in parallel
+/// too."
+pub(crate) async fn a_batch_of_a_statefulset_goes_in_parallel_inside_its_budget(
+    env: Env,
+) -> Outcome {
+    env.create(crate::env::BUDGETS, &budget("db").max_unavailable(3)).await?;
+    let mut db = Workload::deploy(&env, SETS, "db", json!({"replicas": 6})).await?;
+    db.change_image("app:slow-v2").await?;
+    let release = db.release(&json!([1, "100%"])).await?;
+    release.ready(0).await?;
+    release.go_to(1).await?;
+    let mut patience = env.patience(env.limit(60));
+    loop {
+        let down = 6 - db.pods().await?.iter().filter(|pod| pod.ready).count();
+        ensure(down <= 3, || format!("{down} Pods are down, the budget allows 3"))?;
+        if down == 3 {
+            break;
+        }
+        patience.rest(|| "three Pods are on their way at once".to_owned()).await?;
+    }
+    release.ready(1).await?;
+    db.runs("app:slow-v2", 6).await
+}
+
+/// "A release that ends before it is through, and a template that is changed under it: what has not moved
+/// stays."
+pub(crate) async fn a_template_that_changes_under_a_release_moves_nothing(env: Env) -> Outcome {
+    let mut web = Workload::deploy(&env, DEPLOYMENTS, "web", json!({"replicas": 4})).await?;
+    web.change_image("app:v2").await?;
+    let release = web.release(&json!([1, "100%"])).await?;
+    release.ready(0).await?;
+    web.change(&json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "main", "image": "app:v3"},
+    ]}}}}))
+    .await?;
+    let superseded = |release: &Value| {
+        condition(release, "Progressing").is_some_and(|it| it["reason"] == "TemplateChanged")
+    };
+    release.until("superseded", superseded).await?;
+    release.go_to(1).await?;
+    env.stays(env.limit(20), "no Pod moves", || async {
+        let none = web.running("app:v3").await? == (0, 0);
+        Ok(none && web.running("app:v2").await? == (1, 1))
+    })
+    .await
 }

@@ -15,11 +15,7 @@ async fn walks(env: &Env, kind: Kind, spec: Value) -> Outcome {
     web.change("app:v2").await?;
     let mut last = 0;
     for (step, size) in [(1, 1), (2, pods.div_ceil(2))] {
-        web.waits(step).await?;
-        // As many as the workload's maxUnavailable may still be coming up.
-        let ready = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == size;
-        let waiting = web.until("all Pods of the step are ready", ready).await?;
-        web.web.runs("app:v2", size).await?;
+        let waiting = web.stands(step, "app:v2", size).await?;
         let canary = &waiting["status"]["canaryStatus"];
         same("canaryReplicas", &canary["canaryReplicas"], &json!(size))?;
         let batch = usize::try_from(step).unwrap_or(0);
@@ -65,8 +61,7 @@ pub(crate) async fn a_duration_goes_on_by_itself(env: Env) -> Outcome {
             Ok(web.web.running("app:v2").await? == (1, 1))
         })
         .await?;
-    web.waits(2).await?;
-    web.web.runs("app:v2", 3).await?;
+    web.stands(2, "app:v2", 3).await?;
     web.approve().await?;
     // What the last step leaves over goes by itself.
     web.ends(true).await?;
@@ -78,11 +73,9 @@ pub(crate) async fn percentages_and_numbers_may_be_mixed(env: Env) -> Outcome {
     for kind in [DEPLOYMENTS, SETS] {
         let mut web = steps(&env, kind, &json!(["20%", 3, "100%"])).await?;
         web.change("app:v2").await?;
-        web.waits(1).await?;
-        web.web.runs("app:v2", 1).await?;
+        web.stands(1, "app:v2", 1).await?;
         web.approve().await?;
-        web.waits(2).await?;
-        web.web.runs("app:v2", 3).await?;
+        web.stands(2, "app:v2", 3).await?;
         web.approve().await?;
         web.ends(true).await?;
         web.away().await?;

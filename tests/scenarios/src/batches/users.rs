@@ -37,11 +37,9 @@ pub(crate) async fn a_jump_goes_where_it_is_asked_to(env: Env) -> Outcome {
         web.change("app:v2").await?;
         web.waits(1).await?;
         web.say(&json!({"nextStepIndex": 3})).await?;
-        web.waits(3).await?;
-        web.web.runs("app:v2", 4).await?;
+        web.stands(3, "app:v2", 4).await?;
         web.say(&json!({"nextStepIndex": 1})).await?;
-        web.waits(1).await?;
-        web.web.runs("app:v2", 4).await?;
+        web.stands(1, "app:v2", 4).await?;
         web.say(&json!({"nextStepIndex": 4})).await?;
         web.ends(true).await?;
         web.away().await?;
@@ -94,11 +92,9 @@ pub(crate) async fn a_changed_plan_goes_on_where_it_stands(env: Env) -> Outcome 
             it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2
         })
         .await?;
-        web.waits(1).await?;
-        web.web.runs("app:v2", 2).await?;
+        web.stands(1, "app:v2", 2).await?;
         web.approve().await?;
-        web.waits(2).await?;
-        web.web.runs("app:v2", 4).await?;
+        web.stands(2, "app:v2", 4).await?;
         web.approve().await?;
         web.ends(true).await?;
         web.away().await?;
@@ -110,8 +106,7 @@ pub(crate) async fn a_changed_plan_goes_on_where_it_stands(env: Env) -> Outcome 
 pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
     let mut web = steps(&env, DEPLOYMENTS, &json!(["20%", "100%"])).await?;
     web.change("app:v2").await?;
-    web.waits(1).await?;
-    web.web.runs("app:v2", 1).await?;
+    web.stands(1, "app:v2", 1).await?;
     web.web.change(&json!({"spec": {"replicas": 10}})).await?;
     web.until("the share of ten", |it| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2)
         .await?;
@@ -178,8 +173,7 @@ pub(crate) async fn a_release_that_somebody_deletes_is_made_again(env: Env) -> O
         it["metadata"]["uid"] != before["metadata"]["uid"] && it["metadata"]["uid"].is_string()
     })
     .await?;
-    web.waits(1).await?;
-    web.web.runs("app:v2", 1).await?;
+    web.stands(1, "app:v2", 1).await?;
     web.approve().await?;
     web.ends(true).await?;
     Ok(())

@@ -100,6 +100,21 @@ impl Steps {
         .await
     }
 
+    /// Waits until this step waits and all its Pods are ready, and no other ever was of this image. As many as
+    /// the workload's `maxUnavailable` may still come up when it begins to wait.
+    pub(crate) async fn stands(
+        &self,
+        step: u32,
+        image: &str,
+        pods: usize,
+    ) -> Result<Value, Failure> {
+        self.waits(step).await?;
+        let ready = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == pods;
+        let status = self.until("all Pods of the step are ready", ready).await?;
+        self.web.runs(image, pods).await?;
+        Ok(status)
+    }
+
     /// As `kubectl kruise rollout approve` does it.
     pub(crate) async fn approve(&self) -> Outcome {
         self.say(&json!({"currentStepState": "StepReady"})).await
