@@ -176,6 +176,12 @@ impl Wish {
             (&Method::DELETE, _) => "delete",
             (other, _) => other.as_str(),
         };
+        // A list or a watch of one name is one of that object, to RBAC as well.
+        let selected = query.split('&').find_map(|pair| {
+            let selector = pair.strip_prefix("fieldSelector=")?;
+            selector.strip_prefix("metadata.name%3D").or(selector.strip_prefix("metadata.name="))
+        });
+        let name = selected.filter(|_| name.is_empty()).unwrap_or(name);
         let [namespace, group, verb, name] = [namespace, group, verb, name].map(str::to_owned);
         Some(Self { namespace, group, resource, verb, name })
     }
