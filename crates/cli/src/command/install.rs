@@ -1,10 +1,15 @@
-//! `sluice install`: all manifests for a cluster, for `kubectl apply -f -`.
+//! `sluice install`: all manifests for a cluster, for `kubectl apply -f -`; and how to take them away.
+
+mod uninstall;
+
+use std::path::PathBuf;
 
 use operator::manifests::{IMAGE, Install, NAMESPACE};
 
 use crate::exit::{Exit, Outcome};
 use crate::name;
 use crate::out::{Format, Out, PlainFormat};
+use crate::session::Connection;
 
 /// Print all manifests for a cluster
 #[derive(clap::Args, Debug)]
@@ -35,6 +40,19 @@ pub(crate) struct Flags {
     /// How the result is written; text is YAML, and json is one object a line
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "yaml")]
     output: PlainFormat,
+
+    /// Print what to run, in which order, to take it away again, and what a release still holds; nothing
+    /// is changed, and the exit code is 3 while something is held
+    #[arg(long)]
+    uninstall_plan: bool,
+
+    /// With --uninstall-plan: kubeconfig of the cluster; without it KUBECONFIG or ~/.kube/config
+    #[arg(long, value_name = "FILE", requires = "uninstall_plan")]
+    kubeconfig: Option<PathBuf>,
+
+    /// With --uninstall-plan: context of the kubeconfig; without it the current one
+    #[arg(long, value_name = "NAME", requires = "uninstall_plan")]
+    context: Option<String>,
 }
 
 /// What goes into a manifest as it is must at least be one word.
@@ -46,8 +64,15 @@ fn image(text: &str) -> Result<String, String> {
 }
 
 /// Runs it.
-pub(crate) fn run(flags: &Flags, out: &mut Out) -> Outcome {
+pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     let install = flags.install();
+    if flags.uninstall_plan {
+        let (kubeconfig, context) = (flags.kubeconfig.clone(), flags.context.clone());
+        let session = Connection { kubeconfig, context, namespace: None }.open().await?;
+        let found = uninstall::look(&session, install.only.as_deref()).await?;
+        let plan = uninstall::Plan::new(&found, &install);
+        return uninstall::print(&plan, flags.output == PlainFormat::Json, out);
+    }
     if flags.output == PlainFormat::Json {
         // No `kind: List`: kubectl (1.36) checks the items of one by itself, and takes the null in an
         // enum of our CRD for a mistake.

@@ -89,7 +89,7 @@ impl Line {
             Command::Plan(flags) => plan::run(&flags, out).await,
             Command::Lint(flags) => lint::run(&flags, out),
             Command::Crds(flags) => crds::run(&flags, out),
-            Command::Install(flags) => install::run(&flags, out),
+            Command::Install(flags) => install::run(&flags, out).await,
             Command::Operator(flags) => operator::run(*flags).await,
             Command::Cluster(flags) => cluster::run(&flags, out).await,
             Command::Demo(flags) => demo::run(&flags, out).await,
