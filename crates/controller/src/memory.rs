@@ -8,6 +8,8 @@ use engine::front::batch_release::Action;
 use engine::world::Outcome;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::pass::history::History;
+
 /// What is remembered of one rollout.
 #[derive(Debug)]
 pub struct Memory {
@@ -15,6 +17,8 @@ pub struct Memory {
     pub outcome: Outcome,
     /// Writes that the caches do not show yet; those of the batches' fronts.
     pub unseen: Unseen,
+    /// What is left behind of releases.
+    pub(crate) history: History,
     /// When the status was last written.
     pub wrote_at: Option<Timestamp>,
     /// The pauses after failed writes.
@@ -41,6 +45,7 @@ impl Memory {
         Self {
             outcome: Outcome::default(),
             unseen: Unseen::default(),
+            history: History::default(),
             wrote_at: None,
             backoff: Backoff::new(seed),
             failed_applies: 0,

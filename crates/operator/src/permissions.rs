@@ -81,6 +81,20 @@ pub const SERVED: &[Rule] = &[
         why: "where a release stands",
     },
     Rule {
+        group: "rollouts.kruise.io",
+        resource: "rollouthistories",
+        verbs: &["get", "create"],
+        name: None,
+        why: "what a release was, with the gate `RolloutHistory`",
+    },
+    Rule {
+        group: "rollouts.kruise.io",
+        resource: "rollouthistories/status",
+        verbs: &["patch"],
+        name: None,
+        why: "the Pods of each of its steps",
+    },
+    Rule {
         group: "apps",
         resource: "deployments",
         verbs: &["get", "list", "watch", "patch"],

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::unseen::Unseen;
 
 pub mod batch_release;
+pub mod history;
 pub mod rollout;
 pub mod statefulset_rollout;
 mod work;

@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use crate::metrics::Stand;
 
 mod batch_release;
+pub(crate) mod history;
 mod rollout;
 mod statefulset_rollout;
 

@@ -9,7 +9,7 @@ use engine::front::rollout::{Action, Change, Notice, Phase, Status, decide};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
 
-use super::{Done, after, later};
+use super::{Done, after, history, later};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -66,6 +66,10 @@ pub(super) async fn pass(
     }
     let told = decision.told.iter().map(told).collect();
     shop.outbox.put(&subject, &observed.uid, told);
+    let keeps = context.settings.gates.rollout_history && original.is_none();
+    if keeps && !history::keep(shop, &observed, &decision.status, &mut memory).await {
+        wake = earlier(wake, context.clock.now().checked_add(AGAIN).ok());
+    }
     if let Some(action) = &decision.action {
         let report = carry_out(shop, &subject, &observed, action).await;
         memory.unseen.add(&report.unseen);

@@ -75,7 +75,10 @@ impl Stage {
         let deployment = self.install.manifests().pop().expect("the Deployment is last");
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         let arguments = container["args"].as_array().into_iter().flatten();
-        let line = Line::try_parse_from(arguments.map(|one| one.as_str().unwrap())).unwrap();
+        // With all that is behind a gate.
+        let gates = "--feature-gates=RolloutHistory=true";
+        let arguments = arguments.map(|one| one.as_str().unwrap()).chain([gates]);
+        let line = Line::try_parse_from(arguments).unwrap();
         let flags = line.flags.settled().unwrap();
         let connection = Connection {
             client: Client::new(self.judge.before(self.cluster.router()), &self.install.namespace),
