@@ -81,13 +81,17 @@ async fn of_file(flags: &Flags, path: &Path, out: &mut Out) -> Outcome {
     let objects = api::parse(&super::lint::read(path)?)
         .map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
     let front = |object: &Value| super::lint::kind::front(object);
-    let mut rollouts =
-        objects.iter().filter(|one| matches!(front(one), Some(Front::Percent | Front::Steps)));
-    let (Some(rollout), None) = (rollouts.next(), rollouts.next()) else {
+    let is_planned = |one: &&Value| matches!(front(one), Some(Front::Percent | Front::Steps));
+    let rollouts: Vec<&Value> = objects.iter().filter(is_planned).collect();
+    let [rollout] = rollouts.as_slice() else {
+        let name = |one: &&Value| one["metadata"]["name"].as_str().unwrap_or("?").to_owned();
+        let names: Vec<String> = rollouts.iter().map(name).collect();
         return Err(Failure::Failed(format!(
-            "{file}: a plan is of exactly one StatefulsetRollout or Rollout"
+            "{file}: a plan is of exactly one StatefulsetRollout or Rollout; this has {}",
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         )));
     };
+    let rollout: &Value = rollout;
     if front(rollout) == Some(Front::Percent) {
         no_replicas(flags)?;
         percent::check(&file.to_string(), rollout)?;

@@ -45,13 +45,14 @@ pub(crate) fn judge(
         return Verdict::Reached(where_it_is);
     }
     match &all.standing {
-        Standing::Healthy if is_promoted(workload) => Verdict::Blocked {
+        Standing::Healthy if is_done(workload, all) => Verdict::Blocked {
             message: "nothing is being released, and every Pod runs what is asked for".to_owned(),
             lasting: true,
         },
-        Standing::Healthy => {
-            Verdict::Waiting(format!("not every Pod runs what is asked for: {}", all.counts()))
-        }
+        Standing::Healthy => Verdict::Waiting(format!(
+            "not every Pod runs what is asked for and is ready: {}",
+            all.counts()
+        )),
         _ => match &all.blocked {
             Some(blocked) => Verdict::Blocked {
                 message: format!("{}: {}", blocked.reason, blocked.message),
@@ -63,7 +64,7 @@ pub(crate) fn judge(
 }
 
 fn reached(rollout: &Rollout, workload: Option<&Value>, all: &Summary, goal: Goal) -> bool {
-    let done = all.standing == Standing::Healthy && is_promoted(workload);
+    let done = all.standing == Standing::Healthy && is_done(workload, all);
     match goal {
         Goal::Done => done,
         Goal::Paused => matches!(all.standing, Standing::Approval(_) | Standing::Paused(_)),
@@ -85,8 +86,9 @@ fn reached(rollout: &Rollout, workload: Option<&Value>, all: &Summary, goal: Goa
     }
 }
 
-/// Every Pod runs the template, by the word of the workload's own controller.
-fn is_promoted(workload: Option<&Value>) -> bool {
+/// Every Pod runs the template and is ready, by the word of the workload's own controller. A roll back is
+/// over for the operator as soon as the Pods are there.
+fn is_done(workload: Option<&Value>, all: &Summary) -> bool {
     // Of a kind that is not read here, the operator's word counts.
     let Some(raw) = workload else { return true };
     let status = |field: &str| raw["status"][field].as_i64().unwrap_or(0);
@@ -98,7 +100,8 @@ fn is_promoted(workload: Option<&Value>) -> bool {
         // A DaemonSet.
         None => status("updatedNumberScheduled") >= status("desiredNumberScheduled"),
     };
-    status("observedGeneration") >= generation && all_updated
+    let ready = all.ready_replicas >= i64::from(all.replicas);
+    status("observedGeneration") >= generation && all_updated && ready
 }
 
 /// Judges a BatchRelease of one's own.

@@ -61,7 +61,9 @@ async fn an_old_end_is_waited_out_whether_the_change_is_held_or_not_seen() {
     unseen.1["metadata"]["generation"] = json!(3);
     let mut slipped = done("True");
     slipped.1["status"]["updatedReplicas"] = json!(1);
-    for first in [held, unseen, slipped] {
+    let mut unready = done("True");
+    unready.1["status"]["readyReplicas"] = json!(4);
+    for first in [held, unseen, slipped, unready] {
         let (code, text) = waited(&["--timeout=3s"], &[first.clone(), first.clone()]).await;
         assert_eq!(code, 4, "{text}");
         let looks = [first.clone(), first, at("StepUpgrade"), done("True")];
