@@ -224,6 +224,13 @@ impl Caches {
         })
     }
 
+    /// Whether the Rollout that wrote this BatchRelease is paused: read again before each single
+    /// disruption, as a pause stops a batch before it has come through.
+    pub fn is_paused_by_rollout(&self, key: &Key) -> bool {
+        let held = self.lock();
+        held.releases.get(key).is_some_and(|release| held.is_paused_by_rollout(release))
+    }
+
     /// Remembers a status that we wrote, until the watch shows it: a decision on an older one would
     /// take its step twice.
     pub(crate) fn wrote<T: Served>(
@@ -326,6 +333,15 @@ impl Held {
     ) -> impl Iterator<Item = &Resource<BatchRelease>> + use<'_> {
         let named = self.naming(workload).filter(|subject| subject.front == Front::BatchRelease);
         named.filter_map(|subject| self.releases.get(&subject.key))
+    }
+
+    /// Whether the Rollout that wrote this BatchRelease is paused.
+    pub(crate) fn is_paused_by_rollout(&self, release: &Resource<BatchRelease>) -> bool {
+        let Some(owner) = &release.meta.owner else { return false };
+        let key = Key::new(release.meta.namespace.as_str(), owner.name.as_str());
+        let rollout = self.rollouts.get(&key).filter(|rollout| rollout.meta.uid == owner.uid);
+        let rollout = rollout.and_then(|rollout| rollout.object.as_ref().ok());
+        rollout.is_some_and(|rollout| rollout.spec.strategy.paused == Some(true))
     }
 
     /// Notes that a subject names a workload.

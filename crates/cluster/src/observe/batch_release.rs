@@ -38,6 +38,8 @@ pub struct Observed {
     pub release: Arc<BatchRelease>,
     /// Its metadata as the watch showed it: whether it still asks for the same is told by it.
     pub meta: Meta,
+    /// Whether the Rollout that wrote it is paused.
+    pub paused_by_rollout: bool,
     /// What it names, if that is there.
     pub workload: Option<Live>,
     /// What a decision looks at.
@@ -104,8 +106,12 @@ pub fn observe(
         .retain(|uid| pods.iter().any(|seen| seen.pod.uid == *uid && seen.pod.deletion.is_none()));
     let marked = pods.iter().filter(|seen| seen.marks != Marks::default());
     let deadline = deadline(live.as_ref().map(|live| &live.object["spec"]));
+    let mut asked = batches::engine_release(&release, deadline);
+    // It will be told so; until then nothing may move either.
+    let paused_by_rollout = held.is_paused_by_rollout(seen);
+    asked.paused |= paused_by_rollout;
     let world = World {
-        release: batches::engine_release(&release, deadline),
+        release: asked,
         status: release.status.as_ref().map(batches::engine_release_status).unwrap_or_default(),
         target,
         marks: marked.map(|seen| (seen.pod.uid.clone(), seen.marks.clone())).collect(),
@@ -123,6 +129,7 @@ pub fn observe(
         resource_version,
         release,
         meta: seen.meta.clone(),
+        paused_by_rollout,
         workload: live,
         world,
     })
