@@ -17,9 +17,9 @@ use controller::Settings;
 use futures::future::join_all;
 use kube::Client;
 use serde_json::{Value, json};
-use simulation::facts::Facts;
+use simulation::bedrock::facts::Facts;
+use simulation::bedrock::script::{self, Start};
 use simulation::harness::{Harness, in_virtual_time, send, wait_for};
-use simulation::script::{self, Start};
 
 const ROLLOUTS: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/default/statefulsetrollouts";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";

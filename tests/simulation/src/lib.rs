@@ -1,15 +1,16 @@
 //! The whole operator on the embedded cluster, in virtual time, with seeded faults.
 //!
-//! [`harness`] starts cluster and operator; [`script`] says what a user does, drawn from a seed;
-//! [`witness`] holds every write of the operator against the promises, by what the cluster's store
-//! ([`facts`]) says; [`play`] puts it together.
+//! [`harness`] starts cluster and operator; [`witness`] writes down every request of the operator and
+//! has each write judged; [`stage`] is where a user, faults and crashes play. For each side,
+//! [`bedrock`] and [`batches`], the same four: what the cluster's store says (`facts`), what a user
+//! does, drawn from a seed (`script`), what a write must keep (`judge`), and all of it put together
+//! (`play`).
 
 pub mod harness;
-pub mod facts;
 pub mod witness;
-pub mod script;
-pub mod play;
-pub mod bench;
+pub mod stage;
+pub mod bedrock;
+pub mod batches;
 
 pub use harness::{Harness, Operator, in_virtual_time, send, wait_for};
-pub use play::{Report, Trouble, play};
+pub use stage::{Report, Trouble};

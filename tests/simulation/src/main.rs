@@ -1,7 +1,7 @@
 //! Plays seeds by hand: `cargo xtask simulate --seed 17`.
 
 use clap::Parser;
-use simulation::{Report, Trouble, in_virtual_time, play};
+use simulation::{Report, Trouble, batches, bedrock, in_virtual_time};
 
 /// Plays simulations of the whole operator and says which promises were broken.
 #[derive(Parser)]
@@ -15,6 +15,9 @@ struct Flags {
     /// The rate of each kind of fault.
     #[arg(long, default_value_t = 0.02)]
     rate: f64,
+    /// Play a Rollout in batches, instead of a StatefulsetRollout.
+    #[arg(long)]
+    batches: bool,
     /// Print every request of the operator.
     #[arg(long)]
     log: bool,
@@ -30,7 +33,14 @@ fn main() -> std::process::ExitCode {
     }
     let mut failed = 0;
     for seed in flags.seed..flags.seed + flags.seeds {
-        let report = in_virtual_time(play(seed, Trouble::Rate(seed, flags.rate)));
+        let trouble = Trouble::Rate(seed, flags.rate);
+        let report = match flags.batches {
+            true => in_virtual_time(batches::play(seed, trouble)),
+            false => in_virtual_time(bedrock::play(seed, trouble)),
+        };
+        if flags.log && flags.batches {
+            println!("{:#?}", batches::script::Script::of(seed));
+        }
         failed += u64::from(!report.broken.is_empty());
         show(seed, &report, flags.log);
     }
@@ -41,7 +51,7 @@ fn main() -> std::process::ExitCode {
 #[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]
 fn measure(pods: u32) -> std::process::ExitCode {
     let began = std::time::Instant::now();
-    let cost = in_virtual_time(simulation::bench::roll(pods, pods.div_ceil(10), 20));
+    let cost = in_virtual_time(simulation::bedrock::bench::roll(pods, pods.div_ceil(10), 20));
     let wall = began.elapsed();
     let ratio = cost.took.as_secs_f64() / cost.least.as_secs_f64();
     println!("{pods} Pods, {} at a time, 20 s each to start up", pods.div_ceil(10));

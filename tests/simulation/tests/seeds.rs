@@ -3,9 +3,9 @@
 //! Replay one by hand: `cargo xtask simulate --seed N --log`.
 
 use simcluster::fault::When;
-use simulation::play::play_script;
-use simulation::script::{Script, Start, Step};
-use simulation::{Report, Trouble, in_virtual_time, play};
+use simulation::bedrock::script::{Script, Start, Step};
+use simulation::bedrock::{play, play_script};
+use simulation::{Report, Trouble, in_virtual_time};
 
 /// Faults come at this rate of each kind.
 const RATE: f64 = 0.02;

@@ -7,9 +7,9 @@ use controller::Settings;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::facts::Facts;
+use super::facts::Facts;
+use super::script::{self, Start};
 use crate::harness::{Harness, send, wait_for};
-use crate::script::{self, Start};
 use crate::witness::Witness;
 
 const ROLLOUTS: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/default/statefulsetrollouts";
@@ -37,8 +37,8 @@ pub async fn roll(pods: u32, at_once: u32, start_up: i64) -> Cost {
         options.nodes = 50;
     })
     .await;
-    let witness =
-        Witness::counting(std::sync::Arc::clone(harness.cluster.server()), harness.clock.clone());
+    let server = std::sync::Arc::clone(harness.cluster.server());
+    let witness = Witness::new(server, harness.clock.clone(), None);
     let settings = Settings::default();
     let interval = settings.engine.interval;
     let operator = harness.operator(witness.before(harness.router()), "bench", settings);

@@ -1,0 +1,249 @@
+//! What the cluster's own store says about one Rollout and its workload, past every client and cache.
+
+use engine::quantity::IntOrPercent;
+use serde_json::Value;
+use simcluster::behaviour::View;
+use simcluster::object::{
+    BUDGETS, Collection, DAEMONSETS, DEPLOYMENTS, Key, NODES, PODS, REPLICASETS, STATEFULSETS,
+};
+use simcluster::server::Server;
+
+/// The namespace that simulations play in.
+pub const NAMESPACE: &str = "default";
+/// The name of the Rollout, its workload and its budget.
+pub const NAME: &str = "web";
+const ROLLOUTS: Collection = Collection::known("rollouts.kruise.io", "rollouts");
+const RELEASES: Collection = Collection::known("rollouts.kruise.io", "batchreleases");
+
+/// A picture of one Rollout and what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The Rollout; null when there is none.
+    pub rollout: Value,
+    /// Its BatchRelease; null when there is none.
+    pub release: Value,
+    /// The workload.
+    pub workload: Value,
+    /// The ReplicaSets of a Deployment.
+    pub sets: Vec<Value>,
+    /// The Pods of the workload.
+    pub pods: Vec<Value>,
+    /// Its budget; null when there is none.
+    pub budget: Value,
+    /// Nodes, for a DaemonSet.
+    nodes: u32,
+}
+
+impl Facts {
+    /// As they stand now.
+    pub fn read(server: &Server) -> Self {
+        let view = server.view();
+        let get = |collection: Collection| {
+            let key = Key::new(collection, NAMESPACE, NAME);
+            view.get(&key).map(|object| (**object).clone()).unwrap_or_default()
+        };
+        let kinds = [DEPLOYMENTS, STATEFULSETS, DAEMONSETS];
+        let workload = kinds.into_iter().map(get).find(|it| !it.is_null()).unwrap_or_default();
+        let uid = |object: &Value| object["metadata"]["uid"].as_str().unwrap_or("none").to_owned();
+        let owned = |collection: &Collection, uid: &str| -> Vec<Value> {
+            view.controlled_by(collection, uid).map(|object| (**object).clone()).collect()
+        };
+        let sets = owned(&REPLICASETS, &uid(&workload));
+        let mut pods = owned(&PODS, &uid(&workload));
+        pods.extend(sets.iter().flat_map(|set| owned(&PODS, &uid(set))));
+        Self {
+            rollout: get(ROLLOUTS),
+            release: get(RELEASES),
+            budget: get(BUDGETS),
+            nodes: u32::try_from(view.list(&NODES, None).count()).expect("few Nodes"),
+            workload,
+            sets,
+            pods,
+        }
+    }
+
+    /// The kind of the workload.
+    pub fn kind(&self) -> &str {
+        self.workload["kind"].as_str().unwrap_or_default()
+    }
+
+    /// Pods that the workload asks for.
+    pub fn replicas(&self) -> u32 {
+        match self.kind() {
+            "DaemonSet" => self.nodes,
+            _ => number(&self.workload["spec"]["replicas"]),
+        }
+    }
+
+    /// `status.phase` of the Rollout.
+    pub fn phase(&self) -> &str {
+        self.rollout["status"]["phase"].as_str().unwrap_or_default()
+    }
+
+    /// The reason of the Rollout's condition Progressing.
+    pub fn reason(&self) -> &str {
+        let conditions = self.rollout["status"]["conditions"].as_array().into_iter().flatten();
+        let mut progressing = conditions.filter(|condition| condition["type"] == "Progressing");
+        progressing.next().and_then(|it| it["reason"].as_str()).unwrap_or_default()
+    }
+
+    /// `status.canaryStatus.currentStepState` of the Rollout.
+    pub fn step_state(&self) -> &str {
+        self.rollout["status"]["canaryStatus"]["currentStepState"].as_str().unwrap_or_default()
+    }
+
+    /// Whether the Rollout's status speaks of its spec.
+    pub fn is_observed(&self) -> bool {
+        self.rollout["status"]["observedGeneration"] == self.rollout["metadata"]["generation"]
+    }
+
+    /// Whether the workload is in the hands of a release, not of its own controller.
+    pub fn is_in_release(&self) -> bool {
+        self.phase() == "Progressing" && ["InRolling", "Paused"].contains(&self.reason())
+    }
+
+    /// How many Pods may run the new template by the step that the status names.
+    pub fn target(&self) -> u32 {
+        let step = number(&self.rollout["status"]["canaryStatus"]["currentStepIndex"]);
+        let steps = self.rollout["spec"]["strategy"]["canary"]["steps"].as_array();
+        let upto = steps.into_iter().flatten().take(usize::try_from(step).unwrap_or(0));
+        // In a roll back in batches the steps are of those that have to go back.
+        let there = number(&self.release["status"]["canaryStatus"]["noNeedUpdateReplicas"]);
+        let others = self.replicas().saturating_sub(there);
+        upto.map(|step| there + size(&step["replicas"]).of(others)).max().unwrap_or(0)
+    }
+
+    /// The image of the template.
+    pub fn image(&self) -> &str {
+        image(&self.workload["spec"]["template"]["spec"])
+    }
+
+    fn is_new(&self, pod: &Value) -> bool {
+        image(&pod["spec"]) == self.image()
+    }
+
+    /// Living Pods that run the template.
+    pub fn new(&self) -> u32 {
+        count(self.pods.iter().filter(|pod| self.is_new(pod) && is_standing(pod)))
+    }
+
+    /// Living Pods of other templates.
+    pub fn old(&self) -> u32 {
+        count(self.pods.iter().filter(|pod| !self.is_new(pod) && is_standing(pod)))
+    }
+
+    /// The partition of a RollingUpdate StatefulSet.
+    fn partition(&self) -> Option<u32> {
+        let strategy = &self.workload["spec"]["updateStrategy"];
+        let rolling = self.kind() == "StatefulSet" && strategy["type"] == "RollingUpdate";
+        rolling.then(|| number(&strategy["rollingUpdate"]["partition"]))
+    }
+
+    /// Pods that run the template, or will without anybody's doing.
+    pub fn moved(&self) -> u32 {
+        let replicas = self.replicas();
+        if self.kind() == "Deployment" {
+            let new = self
+                .sets
+                .iter()
+                .filter(|set| image(&set["spec"]["template"]["spec"]) == self.image());
+            return new.map(|set| number(&set["spec"]["replicas"])).sum();
+        }
+        let held = match self.partition() {
+            Some(partition) => {
+                let below = |pod: &&Value| ordinal(pod) < partition.min(replicas);
+                let old = self.pods.iter().filter(below).filter(|pod| !self.is_new(pod));
+                let old = count(old.filter(|pod| is_standing(pod)));
+                let there = self.pods.iter().filter(below).filter(|pod| is_standing(pod));
+                // What is missing below the partition comes back at the old revision.
+                old + partition.min(replicas).saturating_sub(count(there))
+            }
+            None => self.old(),
+        };
+        replicas.saturating_sub(held)
+    }
+
+    /// Pods that a budget counts as healthy.
+    pub fn healthy(&self) -> u32 {
+        count(self.pods.iter().filter(|pod| is_ready(pod)))
+    }
+
+    /// How many Pods the budget wants healthy, when its controller has caught up.
+    pub fn desired_healthy(&self) -> Option<u32> {
+        let status = &self.budget["status"];
+        let current = status["observedGeneration"] == self.budget["metadata"]["generation"]
+            && number(&status["expectedPods"]) == self.replicas();
+        current.then(|| number(&status["desiredHealthy"]))
+    }
+
+    /// A Pod by its name.
+    pub fn pod(&self, name: &str) -> Option<&Value> {
+        self.pods.iter().find(|pod| pod["metadata"]["name"] == name)
+    }
+
+    /// Pods that the ReplicaSets ask for together.
+    pub fn asked(&self) -> u32 {
+        self.sets.iter().map(|set| number(&set["spec"]["replicas"])).sum()
+    }
+
+    /// Pods that are sure to stay available: what is still to be removed takes the others first.
+    pub fn sound(&self) -> u32 {
+        let sound = |set: &Value| {
+            number(&set["spec"]["replicas"]).min(number(&set["status"]["availableReplicas"]))
+        };
+        self.sets.iter().map(sound).sum()
+    }
+
+    /// What a release leaves on a workload and nobody else: names of annotations and labels.
+    pub fn marks(&self) -> Vec<String> {
+        let metadata = &self.workload["metadata"];
+        let mut all = Vec::new();
+        for field in ["annotations", "labels"] {
+            let names = metadata[field].as_object().into_iter().flatten().map(|(name, _)| name);
+            let ours = |name: &&String| {
+                let of_us = name.contains("rollouts.kruise.io/") || name.contains("sluice.dev/");
+                of_us && !name.ends_with("/workload-type")
+            };
+            all.extend(names.filter(ours).cloned());
+        }
+        all
+    }
+}
+
+/// Int or percentage.
+pub fn size(value: &Value) -> IntOrPercent {
+    match value.as_str().and_then(|text| text.strip_suffix('%')).and_then(|text| text.parse().ok())
+    {
+        Some(percent) => IntOrPercent::Percent(percent),
+        None => IntOrPercent::Int(number(value)),
+    }
+}
+
+/// Ready, and not on its way out.
+pub fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+    let mut ready = conditions.filter(|it| it["type"] == "Ready" && it["status"] == "True");
+    ready.next().is_some() && is_standing(pod)
+}
+
+fn is_standing(pod: &Value) -> bool {
+    pod["metadata"]["deletionTimestamp"].is_null()
+}
+
+/// The image of a Pod's spec.
+pub fn image(spec: &Value) -> &str {
+    spec["containers"][0]["image"].as_str().unwrap_or_default()
+}
+
+fn ordinal(pod: &Value) -> u32 {
+    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+    name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(u32::MAX)
+}
+
+fn count<'a>(pods: impl Iterator<Item = &'a Value>) -> u32 {
+    u32::try_from(pods.count()).expect("few Pods")
+}
+
+fn number(value: &Value) -> u32 {
+    value.as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+}

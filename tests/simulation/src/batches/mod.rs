@@ -1,0 +1,8 @@
+//! Plays of a `Rollout` and its `BatchRelease`.
+
+pub mod facts;
+pub mod script;
+pub mod judge;
+pub mod play;
+
+pub use play::{play, play_script};

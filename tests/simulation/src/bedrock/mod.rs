@@ -1,0 +1,9 @@
+//! Plays of a `StatefulsetRollout`.
+
+pub mod facts;
+pub mod script;
+pub mod judge;
+pub mod play;
+pub mod bench;
+
+pub use play::{play, play_script};
