@@ -6,13 +6,17 @@ use cluster::status::batch_release as status;
 use cluster::{ActReport, GoOn, Key, Subject, Told};
 use engine::decision::Action as Motion;
 use engine::front::batch_release::{Action, Change, Decision, Notice, Phase, Status, decide, news};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
 
 use super::{Done, after, later};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
+
+/// How long a status that tells of nothing but numbers may wait for the next one: people look at them, and
+/// nothing waits for them.
+const NUMBERS: SignedDuration = SignedDuration::from_secs(5);
 
 /// Looks at `subject` once.
 pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> Done {
@@ -40,7 +44,7 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
     if let Some(at) = held {
         return Done { subject, memory: Some(memory), wake: Some(at), stand };
     }
-    match due(&decision.status, &observed.world.status, &memory, context) {
+    match due(&decision.status, &observed.world.status, &memory, now) {
         Write::No => {}
         Write::At(at) => wake = Some(wake.map_or(at, |wake| wake.min(at))),
         Write::Now => match write(shop, &subject, &observed, &decision, &mut memory, now).await {
@@ -75,16 +79,13 @@ enum Write {
     At(Timestamp),
 }
 
-/// What says where the release stands is written at once, and before the action; numbers wait for as long as
-/// an action of the other fronts would.
-fn due(new: &Status, old: &Status, memory: &Memory, context: &crate::Context) -> Write {
-    let now = context.clock.now();
+/// What says where the release stands is written at once, and before the action; numbers may wait.
+fn due(new: &Status, old: &Status, memory: &Memory, now: Timestamp) -> Write {
     match new.change(old) {
         Change::None => Write::No,
         Change::Standing => Write::Now,
         Change::Numbers => {
-            let interval = context.settings.engine.interval;
-            let next = memory.wrote_at.and_then(|at| at.checked_add(interval).ok());
+            let next = memory.wrote_at.and_then(|at| at.checked_add(NUMBERS).ok());
             match next.filter(|next| *next > now) {
                 Some(next) => Write::At(next),
                 None => Write::Now,
@@ -145,7 +146,10 @@ async fn carry_out(
     let go_on = || {
         if !context.leads() {
             GoOn::NotLeading
-        } else if !context.attention.caches.still_asks_as(subject, &observed.meta) {
+        } else if !context.attention.caches.still_asks_as(subject, &observed.meta)
+            || context.attention.caches.is_paused_by_rollout(&subject.key)
+                != observed.paused_by_rollout
+        {
             GoOn::Changed
         } else {
             GoOn::Yes
