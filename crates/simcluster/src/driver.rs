@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::behaviour::budget::Budgets;
@@ -42,6 +45,9 @@ pub struct Conduct {
     pub start_up: SignedDuration,
 }
 
+/// What a behaviour looks at.
+type Slotted = (usize, Key);
+
 struct Slot {
     behaviour: Box<dyn Behaviour>,
     /// Milliseconds from a change to the look.
@@ -57,6 +63,10 @@ pub struct Driver {
     queue: BTreeSet<(Timestamp, usize, Key)>,
     due: BTreeMap<(usize, Key), Timestamp>,
     failures: BTreeMap<(usize, Key), u32>,
+    /// Looks whose writes wait for a webhook. Nobody looks at such a key again before they are through.
+    waiting: FuturesUnordered<BoxFuture<'static, (Slotted, Option<Refusal>)>>,
+    /// Their keys, and whether there was reason to look again meanwhile.
+    busy: BTreeMap<Slotted, bool>,
     rng: fastrand::Rng,
     /// Only there so that tests can count: looks taken so far.
     looks: u64,
@@ -72,6 +82,8 @@ impl Driver {
             queue: BTreeSet::new(),
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
+            waiting: FuturesUnordered::new(),
+            busy: BTreeMap::new(),
             rng: fastrand::Rng::with_seed(seed),
             looks: 0,
         }
@@ -128,7 +140,10 @@ impl Driver {
             }
             let (_, slot, key) = self.queue.pop_first().expect("it was there a line ago");
             self.due.remove(&(slot, key.clone()));
-            self.look(slot, key, now);
+            match self.busy.get_mut(&(slot, key.clone())) {
+                Some(again) => *again = true,
+                None => self.look(slot, key, now),
+            }
             self.hear(now);
         }
         panic!("behaviours keep each other busy at {now}: {:?}", self.queue.first());
@@ -156,18 +171,24 @@ impl Driver {
             if self.hear(clock()) {
                 continue;
             }
-            let Some(due) = self.next_due() else {
-                notified.await;
-                continue;
-            };
-            let wait = due.duration_since(clock()).unsigned_abs();
-            if due <= clock() {
+            let due = self.next_due();
+            if due.is_some_and(|due| due <= clock()) {
                 continue;
             }
+            let wait = due.map(|due| due.duration_since(clock()).unsigned_abs());
+            let sleep = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 biased;
+                Some((of, refused)) = self.waiting.next(), if !self.waiting.is_empty() => {
+                    self.through(of, refused, clock());
+                }
                 () = &mut notified => {}
-                () = tokio::time::sleep(wait) => {}
+                () = sleep => {}
             }
         }
     }
@@ -238,38 +259,72 @@ impl Driver {
             let view = self.server.view();
             behaviour.step(&*view, &key, now, &mut self.rng)
         };
-        let actor = behaviour.name();
-        let mut failed = None;
-        for write in step.writes {
-            let (verb, target) = write.target();
-            // What is refused ends the step, but not what it knows: controllers note a status all
-            // the same.
-            let status = matches!(write, Write::Update { subresource: Some("status"), .. });
-            if failed.is_some() && !(status && target == key) {
-                continue;
-            }
-            let error = self.server.commit(write, actor, now).err().filter(|e| !harmless(e));
-            let refused = error.map(|e| Refusal { verb, key: target, message: e.message });
-            failed = failed.or(refused);
-        }
-        if let Some(refusal) = failed {
-            if let Some(said) = behaviour.refused(&key, &refusal) {
-                // Saying so may fail as well; the next attempt says it again.
-                let _ = self.server.commit(said, actor, now);
-            }
-            let failures = self.failures.entry((slot, key.clone())).or_default();
-            let wait = (RETRY << (*failures).min(20)).min(RETRY_LIMIT);
-            *failures += 1;
-            let error = &refusal.message;
-            tracing::debug!(actor, name = key.name, error, "a write failed, will be tried again");
-            self.enqueue(slot, key.clone(), after(now, wait));
-        } else {
-            self.failures.remove(&(slot, key.clone()));
-        }
         if let Some(wake) = step.wake {
-            self.enqueue(slot, key, round_up(wake.max(now)));
+            self.enqueue(slot, key.clone(), round_up(wake.max(now)));
+        }
+        let (server, actor, of) =
+            (self.server.clone(), self.slots[slot].behaviour.name(), (slot, key));
+        let waiting = of.clone();
+        let mut carried = async move {
+            let refused = carry_out(&server, actor, &of.1, step.writes, now).await;
+            (of, refused)
+        }
+        .boxed();
+        match (&mut carried).now_or_never() {
+            Some((of, refused)) => self.through(of, refused, now),
+            None => {
+                self.busy.insert(waiting, false);
+                self.waiting.push(carried);
+            }
         }
     }
+
+    /// Says what was refused and tries again; and looks again at what has changed meanwhile.
+    fn through(&mut self, of: Slotted, refused: Option<Refusal>, now: Timestamp) {
+        let (slot, key) = of.clone();
+        if self.busy.remove(&of) == Some(true) {
+            self.enqueue(slot, key.clone(), round_up(now));
+        }
+        let Some(refusal) = refused else {
+            self.failures.remove(&of);
+            return;
+        };
+        let behaviour = &self.slots[slot].behaviour;
+        let actor = behaviour.name();
+        if let Some(said) = behaviour.refused(&key, &refusal) {
+            // Saying so may fail as well; the next attempt says it again.
+            let _ = self.server.commit(said, actor, now);
+        }
+        let failures = self.failures.entry(of).or_default();
+        let wait = (RETRY << (*failures).min(20)).min(RETRY_LIMIT);
+        *failures += 1;
+        let error = &refusal.message;
+        tracing::debug!(actor, name = key.name, error, "a write failed, will be tried again");
+        self.enqueue(slot, key, after(now, wait));
+    }
+}
+
+/// Carries out the writes of one look, in order; the first that was refused.
+async fn carry_out(
+    server: &Server,
+    actor: &str,
+    key: &Key,
+    writes: Vec<Write>,
+    now: Timestamp,
+) -> Option<Refusal> {
+    let mut failed = None;
+    for write in writes {
+        let (verb, target) = write.target();
+        // What is refused ends the step, but not what it knows: controllers note a status all the same.
+        let status = matches!(write, Write::Update { subresource: Some("status"), .. });
+        if failed.is_some() && !(status && target == *key) {
+            continue;
+        }
+        let error = server.carry(write, actor, now).await.err().filter(|e| !harmless(e));
+        let refused = error.map(|e| Refusal { verb, key: target, message: e.message });
+        failed = failed.or(refused);
+    }
+    failed
 }
 
 /// What is gone already need not be deleted: the rest of the step goes on.

@@ -2,17 +2,22 @@
 
 mod conditions;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Subject, WebhookCall};
 use crate::behaviour::View;
+use crate::kind::Kind;
 use crate::object::{Collection, NAMESPACES};
 use crate::selector::LabelSelector;
 use crate::server::Inner;
 
-const MUTATING: Collection =
+/// Where the webhooks are that may change an object.
+pub const MUTATING: Collection =
     Collection::known("admissionregistration.k8s.io", "mutatingwebhookconfigurations");
-const VALIDATING: Collection =
+/// Where those are that only judge.
+pub const VALIDATING: Collection =
     Collection::known("admissionregistration.k8s.io", "validatingwebhookconfigurations");
 
 /// One webhook that is to be asked.
@@ -26,6 +31,8 @@ pub struct Hook {
     pub ignores_failure: bool,
     /// How long it may take.
     pub timeout_seconds: u64,
+    /// The kind in the version that it wants to see.
+    pub kind: Arc<Kind>,
     /// Where it is; the review is filled in later.
     pub call: WebhookCall,
 }
@@ -36,8 +43,8 @@ pub(super) fn hooks(inner: &Inner, subject: &Subject) -> Vec<Hook> {
     for (collection, mutating) in [(MUTATING, true), (VALIDATING, false)] {
         for configuration in inner.store.list(&collection, None) {
             for hook in configuration["webhooks"].as_array().into_iter().flatten() {
-                if wants(inner, hook, subject) {
-                    out.push(read(hook, mutating));
+                if let Some(kind) = wants(inner, hook, subject) {
+                    out.push(read(hook, kind, mutating));
                 }
             }
         }
@@ -45,30 +52,44 @@ pub(super) fn hooks(inner: &Inner, subject: &Subject) -> Vec<Hook> {
     out
 }
 
-fn read(hook: &Value, mutating: bool) -> Hook {
+fn read(hook: &Value, kind: Arc<Kind>, mutating: bool) -> Hook {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     Hook {
         name: text(&hook["name"]),
         mutating,
         ignores_failure: hook["failurePolicy"] == "Ignore",
         timeout_seconds: hook["timeoutSeconds"].as_u64().unwrap_or(10),
+        kind,
         call: WebhookCall::to(&hook["clientConfig"]),
     }
 }
 
-fn wants(inner: &Inner, hook: &Value, subject: &Subject) -> bool {
-    let ruled = hook["rules"].as_array().into_iter().flatten().any(|rule| rules(rule, subject));
-    ruled
-        && in_namespace(inner, hook, subject)
+/// In which version it wants to hear of this, if it does.
+fn wants(inner: &Inner, hook: &Value, subject: &Subject) -> Option<Arc<Kind>> {
+    let ruled = |kind: &Kind| {
+        hook["rules"].as_array().into_iter().flatten().any(|rule| rules(rule, kind, subject))
+    };
+    let kind = if ruled(&subject.kind) {
+        subject.kind.clone()
+    } else if hook["matchPolicy"] == "Exact" {
+        return None;
+    } else {
+        // One that asks for another version of the same is told in that.
+        let same = |kind: &&Arc<Kind>| {
+            kind.group == subject.kind.group && kind.plural == subject.kind.plural
+        };
+        inner.registry.iter().filter(same).find(|kind| ruled(kind))?.clone()
+    };
+    let wanted = in_namespace(inner, hook, subject)
         && selected(hook, subject)
-        && conditions::hold(hook, subject)
+        && conditions::hold(hook, subject);
+    wanted.then_some(kind)
 }
 
-fn rules(rule: &Value, subject: &Subject) -> bool {
+fn rules(rule: &Value, kind: &Kind, subject: &Subject) -> bool {
     let any = |field: &str, test: &dyn Fn(&str) -> bool| {
         rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).any(test)
     };
-    let kind = &subject.kind;
     let scope = match rule["scope"].as_str().unwrap_or("*") {
         "Namespaced" => kind.namespaced,
         "Cluster" => !kind.namespaced,

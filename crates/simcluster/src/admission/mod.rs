@@ -13,15 +13,17 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::authorization::User;
 use crate::conversion;
 use crate::error::ApiError;
 use crate::kind::Kind;
-use crate::object::Object;
-use crate::server::options::WriteOptions;
+use crate::object::{Key, Object};
+use crate::server::delete::Deleted;
+use crate::server::options::{DeleteOptions, WriteOptions};
 use crate::server::write::{Attempt, Outcome};
-use crate::server::{Inner, Server};
+use crate::server::{Inner, Server, convert};
 
-pub use matching::Hook;
+pub use matching::{Hook, MUTATING, VALIDATING};
 pub use review::Subject;
 pub(crate) use review::user_info;
 
@@ -70,7 +72,8 @@ enum Step {
     Done(Outcome),
     /// What is stored is wanted in another version first.
     Converting(Arc<Kind>, Object),
-    Asking(Box<Attempt>, Vec<Hook>),
+    /// What is to be stored, what is stored in the version of the request, and who is to be asked.
+    Asking(Box<Attempt>, Option<Object>, Vec<Hook>),
 }
 
 impl Server {
@@ -111,8 +114,9 @@ impl Server {
                 return Ok(Step::Converting(kind.clone(), stored));
             }
             let mut attempt = prepared?;
+            let before = if listens { inner.shown_before(&attempt) } else { None };
             let hooks = if listens {
-                matching::hooks(inner, &Subject::of(&attempt, options))
+                matching::hooks(inner, &Subject::of(&attempt, before.as_ref(), options))
             } else {
                 Vec::new()
             };
@@ -124,7 +128,7 @@ impl Server {
             inner.shape(&mut attempt)?;
             match inner.wanted() {
                 Some(stored) => Ok(Step::Converting(kind.clone(), stored)),
-                None => Ok(Step::Asking(Box::new(attempt), hooks)),
+                None => Ok(Step::Asking(Box::new(attempt), before, hooks)),
             }
         })
     }
@@ -145,18 +149,18 @@ impl Server {
             ready = shown.into_iter().next().map(|shown| (stored, shown));
             step = self.look(&kind, options, now, prepare, ready.clone())?;
         }
-        let (mut attempt, hooks) = match step {
+        let (mut attempt, before, hooks) = match step {
             Step::Done(outcome) => return Ok(Some(outcome)),
             // It changed while the webhook was asked.
             Step::Converting(..) => return Ok(None),
-            Step::Asking(attempt, hooks) => (attempt, hooks),
+            Step::Asking(attempt, before, hooks) => (attempt, before, hooks),
         };
         let Some(caller) = caller else {
             return Err(ApiError::internal("a webhook was matched without a caller"));
         };
         for hook in hooks.iter().filter(|hook| hook.mutating) {
-            let subject = Subject::of(&attempt, options);
-            let patched = ask(&caller, hook, &subject, &mut attempt.warnings).await?;
+            let subject = Subject::of(&attempt, before.as_ref(), options);
+            let patched = self.ask_hook(&caller, hook, &subject, &mut attempt.warnings).await?;
             attempt.after = patched.unwrap_or(attempt.after);
         }
         self.write(|inner| {
@@ -164,10 +168,10 @@ impl Server {
             let settled = inner.settle(&mut attempt, options, now);
             settled.map_err(|error| error.after_warnings(&attempt.warnings))
         })?;
-        let subject = Subject::of(&attempt, options);
+        let subject = Subject::of(&attempt, before.as_ref(), options);
         let mut warnings = std::mem::take(&mut attempt.warnings);
         for hook in hooks.iter().filter(|hook| !hook.mutating) {
-            ask(&caller, hook, &subject, &mut warnings).await?;
+            self.ask_hook(&caller, hook, &subject, &mut warnings).await?;
         }
         attempt.warnings = warnings;
         attempt.after = self.in_storage(&attempt.kind, attempt.after).await?;
@@ -196,20 +200,85 @@ impl Server {
             return Ok(warnings);
         };
         for hook in &hooks {
-            ask(&caller, hook, &subject, &mut warnings).await?;
+            self.ask_hook(&caller, hook, &subject, &mut warnings).await?;
         }
         Ok(warnings)
     }
+
+    /// DELETE of one object, when the webhooks have been asked; what it led to, and what they warn of.
+    pub(crate) async fn remove(
+        &self,
+        kind: &Arc<Kind>,
+        key: &Key,
+        options: &DeleteOptions,
+        user: &User,
+        now: Timestamp,
+    ) -> Result<(Deleted, Vec<String>), ApiError> {
+        let warnings = self
+            .judge(|inner| {
+                let old = inner.get(kind, key).ok()?;
+                Some(Subject {
+                    kind: kind.clone(),
+                    namespace: key.namespace.clone(),
+                    name: key.name.clone(),
+                    subresource: String::new(),
+                    operation: "DELETE",
+                    object: Value::Null,
+                    old_object: (*convert::served(kind, &old)).clone(),
+                    dry_run: options.dry_run,
+                    user: user.clone(),
+                })
+            })
+            .await?;
+        let deleted = self.write(|inner| inner.delete(kind, key, options, now))?;
+        Ok((deleted, warnings))
+    }
+
+    /// One question, in the version that the webhook wants; the answer may be a changed object, in that of
+    /// the request (mutating webhooks only).
+    async fn ask_hook(
+        &self,
+        caller: &WebhookCaller,
+        hook: &Hook,
+        subject: &Subject,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Value>, ApiError> {
+        if hook.kind.version == subject.kind.version {
+            return ask(caller, hook, subject, subject, warnings).await;
+        }
+        let shown = Subject {
+            kind: hook.kind.clone(),
+            object: self.converted(&hook.kind, &subject.object).await?,
+            old_object: self.converted(&hook.kind, &subject.old_object).await?,
+            ..subject.clone()
+        };
+        match ask(caller, hook, subject, &shown, warnings).await? {
+            Some(changed) => self.converted(&subject.kind, &changed).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// An object, or nothing, in the version of a kind.
+    async fn converted(&self, kind: &Kind, object: &Value) -> Result<Value, ApiError> {
+        if object.is_null() {
+            return Ok(Value::Null);
+        }
+        let converted = self.in_version(kind, vec![Arc::new(object.clone())]).await?;
+        let converted = converted.into_iter().next().expect("one for one");
+        Ok((*convert::served(kind, &converted)).clone())
+    }
 }
 
-/// One question; the answer may be a changed object (mutating webhooks only).
+/// One question about what is `shown`; the answer may be a changed object in the same version.
 async fn ask(
     caller: &WebhookCaller,
     hook: &Hook,
     subject: &Subject,
+    shown: &Subject,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Value>, ApiError> {
-    let call = WebhookCall { review: review::request(subject, &hook.name), ..hook.call.clone() };
+    let review = review::request(subject, shown, &hook.name);
+    let call = WebhookCall { review, ..hook.call.clone() };
     let limit = Duration::from_secs(hook.timeout_seconds);
     let answer = tokio::select! {
         biased;
@@ -217,7 +286,7 @@ async fn ask(
         () = tokio::time::sleep(limit) => Err("context deadline exceeded".to_owned()),
     };
     match answer {
-        Ok(answer) => review::response(hook, subject, &answer, warnings),
+        Ok(answer) => review::response(hook, shown, &answer, warnings),
         Err(_) if hook.ignores_failure => Ok(None),
         Err(why) => Err(review::failed(&hook.name, &why)),
     }

@@ -9,7 +9,7 @@ use super::{Hook, shown};
 use crate::authorization::User;
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
-use crate::object;
+use crate::object::{self, Object};
 use crate::server::options::WriteOptions;
 use crate::server::write::Attempt;
 
@@ -37,8 +37,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A write of an object.
-    pub fn of(attempt: &Attempt, options: &WriteOptions) -> Self {
+    /// A write of an object; `before` is what is stored, in the version of the request.
+    pub fn of(attempt: &Attempt, before: Option<&Object>, options: &WriteOptions) -> Self {
         Self {
             kind: attempt.kind.clone(),
             namespace: attempt.key.namespace.clone(),
@@ -46,34 +46,35 @@ impl Subject {
             subresource: attempt.part.as_str().to_owned(),
             operation: if attempt.before.is_some() { "UPDATE" } else { "CREATE" },
             object: attempt.after.clone(),
-            old_object: shown(attempt.before.as_ref()),
+            old_object: shown(before),
             dry_run: options.dry_run,
             user: options.user.clone(),
         }
     }
 }
 
-/// The question.
-pub(super) fn request(subject: &Subject, hook: &str) -> Value {
+/// The question. `shown` is the subject in the version of the webhook.
+pub(super) fn request(subject: &Subject, shown: &Subject, hook: &str) -> Value {
     let kind = &subject.kind;
     let eviction = subject.subresource == "eviction";
-    let object_kind = if eviction {
-        json!({"group": "policy", "version": "v1", "kind": "Eviction"})
-    } else {
+    let kind_of = |kind: &Kind| {
+        if eviction {
+            return json!({"group": "policy", "version": "v1", "kind": "Eviction"});
+        }
         json!({"group": kind.group, "version": kind.version, "kind": kind.kind})
     };
-    let resource = json!({"group": kind.group, "version": kind.version, "resource": kind.plural});
+    let resource_of = |kind: &Kind| json!({"group": kind.group, "version": kind.version, "resource": kind.plural});
     let mut request = json!({
         "uid": question_uid(subject, hook),
-        "kind": object_kind,
-        "resource": resource,
-        "requestKind": object_kind,
-        "requestResource": resource,
+        "kind": kind_of(&shown.kind),
+        "resource": resource_of(&shown.kind),
+        "requestKind": kind_of(kind),
+        "requestResource": resource_of(kind),
         "name": subject.name,
         "operation": subject.operation,
         "userInfo": user_info(&subject.user),
-        "object": subject.object,
-        "oldObject": subject.old_object,
+        "object": shown.object,
+        "oldObject": shown.old_object,
         "dryRun": subject.dry_run,
         "options": null,
     });

@@ -125,7 +125,7 @@ impl Call<'_> {
                 Ok(respond::list(&self.kind, &page, self.form, self.include(), self.now()))
             }
             Method::POST if !all_namespaces => self.create().await,
-            Method::DELETE if !all_namespaces => self.delete_collection(),
+            Method::DELETE if !all_namespaces => self.delete_collection().await,
             _ => Err(ApiError::method_not_allowed()),
         }
     }
@@ -382,17 +382,9 @@ impl Call<'_> {
     async fn delete(&self, name: &str) -> Result<Response, ApiError> {
         let options = self.delete_options()?;
         let (key, now) = (self.key(name), self.now());
-        let warnings = self
-            .skin
-            .server
-            .judge(|inner| {
-                let old = inner.get(&self.kind, &key).ok()?;
-                let old_object = (*convert::served(&self.kind, &old)).clone();
-                Some(Subject { old_object, ..self.subject(name, options.dry_run) })
-            })
-            .await?;
-        let deleted =
-            self.skin.server.write(|inner| inner.delete(&self.kind, &key, &options, now))?;
+        let user = &self.asked.user;
+        let (deleted, warnings) =
+            self.skin.server.remove(&self.kind, &key, &options, user, now).await?;
         let response = match deleted {
             Deleted::Object(object) => self.show(200, &self.served(object).await?),
             Deleted::Gone(object) => {
@@ -411,7 +403,7 @@ impl Call<'_> {
         Ok(respond::with_warnings(response, &warnings))
     }
 
-    fn delete_collection(&self) -> Result<Response, ApiError> {
+    async fn delete_collection(&self) -> Result<Response, ApiError> {
         if self.kind.group.is_empty() && self.kind.plural == "namespaces" {
             return Err(ApiError::method_not_allowed());
         }
@@ -419,18 +411,16 @@ impl Call<'_> {
         let query = self.query();
         let now = self.now();
         let namespace = self.kind.namespaced.then_some(self.namespace.as_deref()).flatten();
-        let page = self.skin.server.write(|inner| {
-            let page = inner.list(&self.kind, namespace, &query)?;
-            for object in &page.items {
-                let key = Key::of(self.kind.collection(), object);
-                inner.delete(&self.kind, &key, &options, now).map_err(|error| {
-                    // Here it is the kind that the real server names.
-                    let (found, named) = (self.kind.qualified(), &self.kind.kind);
-                    ApiError { message: error.message.replacen(&found, named, 1), ..error }
-                })?;
-            }
-            Ok(page)
-        })?;
+        let server = &self.skin.server;
+        let page = server.lock().list(&self.kind, namespace, &query)?;
+        for object in &page.items {
+            let (key, user) = (Key::of(self.kind.collection(), object), &self.asked.user);
+            server.remove(&self.kind, &key, &options, user, now).await.map_err(|error| {
+                // Here it is the kind that the real server names.
+                let (found, named) = (self.kind.qualified(), &self.kind.kind);
+                ApiError { message: error.message.replacen(&found, named, 1), ..error }
+            })?;
+        }
         Ok(respond::list(&self.kind, &page, self.form, self.include(), now))
     }
 }

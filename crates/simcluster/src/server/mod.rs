@@ -4,6 +4,7 @@
 //! still the one that it was prepared against: so that admission can happen outside the lock.
 
 mod born;
+mod carry;
 pub mod convert;
 pub mod decode;
 mod definitions;
@@ -110,7 +111,8 @@ impl Server {
         (changes, inner.store.revision())
     }
 
-    /// Commits what a component wants, as a client's request would be, but for webhooks.
+    /// Commits what a component wants, as a client's request would be, but for webhooks: what furnishes a
+    /// cluster, and what nobody is to be asked about.
     pub fn commit(&self, write: Write, actor: &str, now: Timestamp) -> Result<(), ApiError> {
         let options = WriteOptions::of(actor);
         self.write(|inner| match write {

@@ -220,7 +220,7 @@ impl Inner {
     }
 
     /// The stored object in the version of the request.
-    fn shown_before(&mut self, attempt: &Attempt) -> Option<Object> {
+    pub(crate) fn shown_before(&mut self, attempt: &Attempt) -> Option<Object> {
         attempt.before.as_ref().map(|before| self.served(&attempt.kind, before))
     }
 
