@@ -127,6 +127,7 @@ mod tests {
 
     #[test]
     fn templates_that_mean_the_same_are_the_same() {
+        #[expect(clippy::needless_pass_by_value, reason = "its callers read better")]
         fn check(one: Value, other: Value, same: bool) {
             assert_eq!(fingerprint(&one) == fingerprint(&other), same, "{one} {other}");
         }

@@ -1,5 +1,7 @@
 //! Releases in batches: what is seen of each kind of workload, and what is written on it.
 
+#![allow(clippy::needless_pass_by_value, reason = "objects read better where they are made")]
+
 use std::collections::VecDeque;
 
 use cluster::act::batch_release::act;
