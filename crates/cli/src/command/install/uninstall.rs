@@ -157,7 +157,7 @@ fn steps(held: &[Held], found: &Found, install: &Install) -> Vec<Step> {
     }
     if install.only.is_none() {
         steps.push(step(
-            "Take the webhooks away first: without the operator, they refuse changes of labelled workloads.",
+            "Take the webhooks away, before the operator: without it they refuse changes of labelled workloads.",
             vec![
                 "kubectl delete mutatingwebhookconfiguration sluice".to_owned(),
                 "kubectl delete validatingwebhookconfiguration sluice".to_owned(),
@@ -321,7 +321,7 @@ mod tests {
             "2. Wait until nothing is held",
             "sluice install --uninstall-plan",
             "3. If the Rollouts are to go as well",
-            "4. Take the webhooks away first",
+            "4. Take the webhooks away, before the operator",
             "kubectl delete mutatingwebhookconfiguration sluice",
             "5. Remove the operator",
             "sluice install --crds=false | kubectl delete -f -",
