@@ -6,6 +6,7 @@
 //! first of a series. Best effort: an event that cannot be written is logged and forgotten.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,8 +18,9 @@ use tracing::debug;
 
 use crate::act::Hands;
 use crate::error::Error;
+use crate::key::Key;
 use crate::lease::stamp;
-use crate::subject::Subject;
+use crate::subject::{Subject, Workload};
 use crate::wire::{self, Ask, Content};
 
 /// How long a thing said again counts as the same series (as in Kubernetes' own recorders).
@@ -28,7 +30,7 @@ const NOTE: usize = 1024;
 /// An event may take this long.
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// Something to tell about a subject.
+/// Something to tell about an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Told {
     /// Whether it asks for somebody's attention.
@@ -41,7 +43,35 @@ pub struct Told {
     pub note: String,
 }
 
-/// Tells about subjects, and remembers what it told a short while ago.
+/// What an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    api_version: &'static str,
+    kind: &'static str,
+    key: Key,
+}
+
+impl From<&Subject> for About {
+    fn from(subject: &Subject) -> Self {
+        let (api_version, kind) = (subject.front.api_version(), subject.front.kind());
+        Self { api_version, kind, key: subject.key.clone() }
+    }
+}
+
+impl From<&Workload> for About {
+    fn from(workload: &Workload) -> Self {
+        let (api_version, kind) = ("apps/v1", workload.kind.name());
+        Self { api_version, kind, key: workload.key.clone() }
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.key)
+    }
+}
+
+/// Tells about objects, and remembers what it told a short while ago.
 pub struct Events {
     hands: Hands,
     /// The Pod that runs this process.
@@ -63,27 +93,28 @@ impl Events {
     }
 
     /// Tells once; never fails and never takes longer than five seconds.
-    pub async fn tell(&self, subject: &Subject, uid: &Uid, told: &Told) {
-        match tokio::time::timeout(TIME_OUT, self.write(subject, uid, told)).await {
+    pub async fn tell(&self, about: impl Into<About>, uid: &Uid, told: &Told) {
+        let about = about.into();
+        match tokio::time::timeout(TIME_OUT, self.write(&about, uid, told)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => debug!(%subject, %error, "cannot write an event"),
-            Err(_) => debug!(%subject, reason = told.reason, "an event takes too long"),
+            Ok(Err(error)) => debug!(%about, %error, "cannot write an event"),
+            Err(_) => debug!(%about, reason = told.reason, "an event takes too long"),
         }
     }
 
-    async fn write(&self, subject: &Subject, uid: &Uid, told: &Told) -> Result<(), Error> {
+    async fn write(&self, about: &About, uid: &Uid, told: &Told) -> Result<(), Error> {
         let now = self.hands.clock.now();
         let id = (uid.0.clone(), told.clone());
         let again = self.next_of_series(&id, now);
         if let Some(series) = &again {
-            match self.count(subject, series).await {
+            match self.count(about, series).await {
                 // It has expired in the cluster: begin anew.
                 Err(error) if error.is_gone() => {}
                 other => return other,
             }
         }
-        let series = Series { name: event_name(&subject.key.name, &id, now), count: 1, last: now };
-        self.create(subject, uid, told, &series).await?;
+        let series = Series { name: event_name(&about.key.name, &id, now), count: 1, last: now };
+        self.create(about, uid, told, &series).await?;
         self.remember(id, series, now);
         Ok(())
     }
@@ -105,7 +136,7 @@ impl Events {
 
     async fn create(
         &self,
-        subject: &Subject,
+        about: &About,
         uid: &Uid,
         told: &Told,
         series: &Series,
@@ -113,7 +144,7 @@ impl Events {
         let body = json!({
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": { "name": series.name, "namespace": subject.key.namespace },
+            "metadata": { "name": series.name, "namespace": about.key.namespace },
             "eventTime": stamp(series.last),
             "type": if told.warning { "Warning" } else { "Normal" },
             "reason": told.reason,
@@ -122,22 +153,22 @@ impl Events {
             "reportingController": "sluice.dev/operator",
             "reportingInstance": self.instance,
             "regarding": {
-                "apiVersion": subject.front.api_version(),
-                "kind": subject.front.kind(),
-                "namespace": subject.key.namespace,
-                "name": subject.key.name,
+                "apiVersion": about.api_version,
+                "kind": about.kind,
+                "namespace": about.key.namespace,
+                "name": about.key.name,
                 "uid": uid.0,
             },
         });
-        self.request("create", Method::POST, Content::Json, subject, None, &body).await
+        self.request("create", Method::POST, Content::Json, about, None, &body).await
     }
 
-    async fn count(&self, subject: &Subject, series: &Series) -> Result<(), Error> {
+    async fn count(&self, about: &About, series: &Series) -> Result<(), Error> {
         let body = json!({
             "series": { "count": series.count, "lastObservedTime": stamp(series.last) },
         });
         let name = Some(series.name.as_str());
-        self.request("patch", Method::PATCH, Content::MergePatch, subject, name, &body).await
+        self.request("patch", Method::PATCH, Content::MergePatch, about, name, &body).await
     }
 
     async fn request(
@@ -145,13 +176,13 @@ impl Events {
         verb: &'static str,
         method: Method,
         content: Content,
-        subject: &Subject,
+        about: &About,
         name: Option<&str>,
         body: &Value,
     ) -> Result<(), Error> {
-        let events = format!("/apis/events.k8s.io/v1/namespaces/{}/events", subject.key.namespace);
+        let events = format!("/apis/events.k8s.io/v1/namespaces/{}/events", about.key.namespace);
         let path = name.map_or_else(|| events.clone(), |name| format!("{events}/{name}"));
-        let object = format!("event about {subject}");
+        let object = format!("event about {about}");
         let ask = Ask { verb, object: &object, method, path, content, body: Some(body) };
         wire::send(&self.hands.client, &ask).await?.or_error(verb, &object).map(drop)
     }

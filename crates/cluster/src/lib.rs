@@ -36,7 +36,7 @@ pub use caches::{Caches, Wakes, Why};
 pub use clock::Clock;
 pub use elector::{Elector, Leadership};
 pub use error::Error;
-pub use events::{Events, Told};
+pub use events::{About, Events, Told};
 pub use key::Key;
 pub use lease::Durations;
 pub use original::Original;

@@ -34,6 +34,7 @@ pub struct Metrics {
     queued: Gauge,
     leading: Gauge,
     original: Gauge,
+    orphans: Gauge,
     admissions: Family<Word, Counter>,
 }
 
@@ -60,6 +61,11 @@ impl Metrics {
         r.register("leaked_pods", "Pods at a revision that no step released", self.leaked.clone());
         r.register("queue_length", "Rollouts in the queue", self.queued.clone());
         r.register("leading", "Whether this process holds the lease", self.leading.clone());
+        r.register(
+            "workloads_orphaned",
+            "Workloads marked by a release whose Rollout and BatchRelease are gone",
+            self.orphans.clone(),
+        );
         r.register(
             "original_running",
             "Whether the manager of OpenKruise Rollouts runs, so that batches are left to it",
@@ -95,6 +101,10 @@ impl Metrics {
 
     pub(crate) fn leading(&self, leading: bool) {
         self.leading.set(leading.into());
+    }
+
+    pub(crate) fn orphans(&self, workloads: usize) {
+        self.orphans.set(i64::try_from(workloads).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn original_runs(&self, runs: bool) {

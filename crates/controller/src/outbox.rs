@@ -1,6 +1,6 @@
 //! Events on their way out: told beside the loop, so that a slow answer never holds a rollout up.
 
-use cluster::{Events, Subject, Told};
+use cluster::{About, Events, Told};
 use engine::world::Uid;
 use tokio::sync::mpsc;
 
@@ -9,7 +9,7 @@ const ROOM: usize = 1024;
 
 /// One event to tell.
 struct Letter {
-    subject: Subject,
+    about: About,
     uid: Uid,
     told: Told,
 }
@@ -24,17 +24,18 @@ impl Outbox {
         let (put, mut take) = mpsc::channel::<Letter>(ROOM);
         let empty = async move {
             while let Some(letter) = take.recv().await {
-                events.tell(&letter.subject, &letter.uid, &letter.told).await;
+                events.tell(letter.about, &letter.uid, &letter.told).await;
             }
         };
         (Self(put), empty)
     }
 
-    /// Puts what is new about a subject.
-    pub(crate) fn put(&self, subject: &Subject, uid: &Uid, news: Vec<Told>) {
+    /// Puts what is new about an object.
+    pub(crate) fn put(&self, about: impl Into<About>, uid: &Uid, news: Vec<Told>) {
+        let about = about.into();
         for told in news {
             // Full: the cluster takes no Events just now, and newer ones will follow.
-            let _ = self.0.try_send(Letter { subject: subject.clone(), uid: uid.clone(), told });
+            let _ = self.0.try_send(Letter { about: about.clone(), uid: uid.clone(), told });
         }
     }
 }

@@ -7,14 +7,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Clock, Events, Front, Hands, Leadership, Original, Subject, Why};
+use cluster::observe::orphans::{Orphan, orphans};
+use cluster::{Clock, Events, Front, Hands, Leadership, Original, Subject, Told, Why};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 use tokio::sync::watch;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::context::{Context, Settings, Shop};
 use crate::memory::Memory;
@@ -30,6 +31,10 @@ pub struct Lost;
 
 /// Batches have no interval: as many events as come within this time are one.
 const BATCHES: SignedDuration = SignedDuration::from_millis(200);
+
+/// How long after the end of a Rollout its workload is looked for: watches of two kinds keep no pace with
+/// each other.
+const SETTLED: SignedDuration = SignedDuration::from_secs(5);
 
 /// How long a look that is under way may take to end when the loop is told to stop.
 const GRACE: Duration = Duration::from_secs(15);
@@ -89,6 +94,10 @@ struct State {
     /// Those that something happened around while they were being looked at.
     overtaken: BTreeSet<Subject>,
     stands: BTreeMap<Subject, Stand>,
+    /// Workloads whose release nobody goes on with.
+    orphans: BTreeSet<Orphan>,
+    /// When they are looked for again: somebody has gone.
+    sweep: Option<Timestamp>,
 }
 
 impl State {
@@ -99,6 +108,8 @@ impl State {
             memories: BTreeMap::new(),
             overtaken: BTreeSet::new(),
             stands: BTreeMap::new(),
+            orphans: BTreeSet::new(),
+            sweep: Some(Timestamp::MIN),
         }
     }
 
@@ -132,6 +143,9 @@ impl State {
         }
         self.shop.context.metrics.leading(self.shop.context.leads());
         self.shop.context.metrics.queue_length(self.queue.len());
+        if self.may_look() && self.sweep.is_some_and(|at| at <= now) {
+            self.find_orphans(now);
+        }
         while self.may_look() && looks.len() < concurrency {
             let Some(subject) = self.queue.take(now) else { break };
             let memory = self.memories.remove(&subject).unwrap_or_else(|| Memory::new(seed));
@@ -140,7 +154,31 @@ impl State {
         }
     }
 
+    /// Tells of workloads that are marked by a release that is no more.
+    fn find_orphans(&mut self, now: Timestamp) {
+        let first = self.sweep.take() == Some(Timestamp::MIN);
+        if first {
+            // What was listed first may be older than what was listed last.
+            self.sweep = now.checked_add(SETTLED).ok();
+            return;
+        }
+        let found: BTreeSet<Orphan> =
+            orphans(&self.shop.context.attention.caches).into_iter().collect();
+        for orphan in found.difference(&self.orphans) {
+            let note = orphan.text();
+            warn!(workload = %orphan.workload, "{note}");
+            let (reason, action) = ("ReleaseGone".to_owned(), "Hold".to_owned());
+            let told = Told { warning: true, reason, action, note };
+            self.shop.outbox.put(&orphan.workload, &orphan.uid, vec![told]);
+        }
+        self.shop.context.metrics.orphans(found.len());
+        self.orphans = found;
+    }
+
     fn finish(&mut self, done: Done) {
+        if self.sweep.is_none() && (done.memory.is_none() || !self.orphans.is_empty()) {
+            self.sweep = self.shop.context.clock.now().checked_add(SETTLED).ok();
+        }
         self.queue.over(&done.subject);
         let before = self.stands.remove(&done.subject);
         self.shop.context.metrics.stands(before.as_ref(), done.stand.as_ref());
@@ -164,7 +202,8 @@ impl State {
     /// Resolves when the next rollout is due.
     fn alarm(&self, looks: usize) -> impl Future<Output = ()> + use<> {
         let room = looks < self.shop.context.settings.concurrency;
-        let next = self.queue.next().filter(|_| room && self.may_look());
+        let due = self.queue.next().filter(|_| room);
+        let next = [due, self.sweep].into_iter().flatten().min().filter(|_| self.may_look());
         let pause = next.map(|at| until(at, self.shop.context.clock.now()));
         async move {
             match pause {

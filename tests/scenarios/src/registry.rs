@@ -205,6 +205,12 @@ macro_rules! with_scenarios {
                 a_release_without_partition_lets_the_workload_go,
                 a_release_that_is_deleted_on_the_way_gives_the_workload_back,
                 what_cannot_be_released_says_why_and_is_let_alone,
+                a_paused_release_stands_still_until_it_is_resumed,
+                a_deployment_that_is_scaled_keeps_the_share_of_its_batch,
+                a_statefulset_that_is_scaled_reports_what_came_up_too_many,
+                a_batch_that_does_not_get_ready_is_called_stuck,
+                a_batch_of_a_statefulset_goes_in_parallel_inside_its_budget,
+                a_template_that_changes_under_a_release_moves_nothing,
             }
             steps {
                 a_deployment_goes_step_by_step,
@@ -225,6 +231,7 @@ macro_rules! with_scenarios {
                 a_mark_that_is_removed_is_put_back,
                 a_workload_that_is_made_anew_is_released_no_further,
                 a_release_that_somebody_deletes_is_made_again,
+                a_workload_whose_rollout_is_torn_away_stays_and_is_told_of,
             }
             changes {
                 a_roll_back_goes_at_once,

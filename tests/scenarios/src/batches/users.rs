@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Outcome, RELEASED, RELEASES, SETS, ensure, same};
-use crate::kit::{condition, steps};
+use crate::env::{
+    DAEMONSETS, DEPLOYMENTS, EVENTS, Env, Outcome, RELEASED, RELEASES, SETS, ensure, same,
+};
+use crate::kit::{Steps, condition, steps};
 
 /// "`paused` holds the Pods too."
 pub(crate) async fn a_paused_rollout_stands_still_until_it_is_resumed(env: Env) -> Outcome {
@@ -177,4 +179,36 @@ pub(crate) async fn a_release_that_somebody_deletes_is_made_again(env: Env) -> O
     web.approve().await?;
     web.ends(true).await?;
     Ok(())
+}
+
+/// Somebody takes the finalizer off: nobody rolls what is held, and it is said what may be done.
+pub(crate) async fn a_workload_whose_rollout_is_torn_away_stays_and_is_told_of(
+    env: Env,
+) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
+    let before = web.web.read().await?;
+    web.change("app:v2").await?;
+    web.stands(1, "app:v2", 1).await?;
+    env.patch(RELEASED, "web", &json!({"metadata": {"finalizers": null}})).await?;
+    env.delete(RELEASED, "web").await?;
+    web.gone().await?;
+    let mut patience = env.patience(env.limit(120));
+    loop {
+        let events = env.list(EVENTS, "").await?;
+        if events
+            .iter()
+            .any(|it| it["reason"] == "ReleaseGone" && it["regarding"]["kind"] == "Deployment")
+        {
+            break;
+        }
+        patience.rest(|| "an Event of the Deployment says so".to_owned()).await?;
+    }
+    same("Pods of the new revision", web.web.running("app:v2").await?, (1, 1))?;
+    // The remedy: another Rollout goes on, and its end gives all back.
+    let web = Steps::begin(web.web, &json!([1, "100%"])).await?;
+    web.waits(1).await?;
+    env.delete(RELEASED, "web").await?;
+    web.gone().await?;
+    web.given_back(&before).await?;
+    web.all_run("app:v2").await
 }

@@ -33,8 +33,15 @@ pub(crate) async fn steps(env: &Env, kind: Kind, steps: &Value) -> Result<Steps,
 }
 
 impl Steps {
-    /// A Rollout for a workload that is there.
+    /// A Rollout for a workload that is there, at rest.
     pub(crate) async fn of(web: Workload, steps: &Value) -> Result<Self, Failure> {
+        let steps = Self::begin(web, steps).await?;
+        steps.until("healthy", |it| it["status"]["phase"] == "Healthy").await?;
+        Ok(steps)
+    }
+
+    /// A Rollout for a workload that is there.
+    pub(crate) async fn begin(web: Workload, steps: &Value) -> Result<Self, Failure> {
         let env = web.env.clone();
         let kind = match web.kind {
             DEPLOYMENTS => "Deployment",
@@ -50,9 +57,7 @@ impl Steps {
             },
         });
         env.create(RELEASED, &object).await?;
-        let steps = Self { env, web };
-        steps.until("healthy", |it| it["status"]["phase"] == "Healthy").await?;
-        Ok(steps)
+        Ok(Self { env, web })
     }
 
     /// A new image, held.
