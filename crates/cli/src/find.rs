@@ -162,15 +162,18 @@ async fn either(session: &Session, name: &str) -> Result<Found, Failure> {
 /// A BatchRelease; where a Rollout wrote it, that is meant.
 async fn release(session: &Session, name: &str) -> Result<Found, Failure> {
     let found = one(session, Front::Release, name).await?;
-    let owners = found.raw["metadata"]["ownerReferences"].as_array();
-    let writer = owners
-        .into_iter()
-        .flatten()
-        .find(|owner| owner["controller"] == true && owner["kind"] == "Rollout");
-    match writer.and_then(|owner| owner["name"].as_str()) {
+    match writer(&found.raw) {
         Some(rollout) => one(session, Front::Steps, rollout).await,
         None => Ok(found),
     }
+}
+
+/// The Rollout that wrote a BatchRelease, if one did.
+pub(crate) fn writer(release: &Value) -> Option<&str> {
+    let owners = release["metadata"]["ownerReferences"].as_array()?;
+    let mut rollouts =
+        owners.iter().filter(|owner| owner["controller"] == true && owner["kind"] == "Rollout");
+    rollouts.next()?["name"].as_str()
 }
 
 /// The rollout that leads a workload.
@@ -232,7 +235,7 @@ pub(crate) async fn all(
 ) -> Result<Vec<Value>, Failure> {
     let words = format!("{}s", front.word());
     match session.list(&front.collection(namespace), &words).await {
-        Err(Failure::NotServed(_)) => Ok(Vec::new()),
+        Err(Failure::NotServed(_) | Failure::NotFound(_)) => Ok(Vec::new()),
         other => other,
     }
 }

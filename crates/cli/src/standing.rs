@@ -150,3 +150,54 @@ fn progressing(rollout: &Rollout) -> Standing {
         _ => Standing::Updating(step),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::far_side::web::{deployment, deployment_done, healthy, rollout_at};
+
+    fn check(rollout: &Value, workload: &Value, expect: &Standing) {
+        let rollout: Rollout = serde_json::from_value(rollout.clone()).unwrap();
+        let found = Standing::of(&rollout, Some(workload));
+        assert_eq!(&found, expect, "{:?}", rollout.status);
+    }
+
+    #[test]
+    fn a_release_stands_where_its_step_and_its_conditions_say() {
+        let at = |canary: Value| rollout_at(&json!({}), &canary);
+        let because = |reason: &str| {
+            let progressing = json!({"type": "Progressing", "status": "True", "reason": reason,
+                "message": ""});
+            rollout_at(&json!({"conditions": [progressing]}), &json!({}))
+        };
+        let held = deployment("v2");
+        check(&at(json!({})), &held, &Standing::Approval(2));
+        check(&at(json!({"currentStepState": "StepUpgrade"})), &held, &Standing::Updating(2));
+        check(&at(json!({"currentStepState": "StepReady"})), &held, &Standing::Approved(2));
+        check(&at(json!({"currentStepState": "Completed"})), &held, &Standing::Ending);
+        check(&because("Initializing"), &held, &Standing::Beginning);
+        check(&because("Finalising"), &held, &Standing::Ending);
+        check(&because("Cancelling"), &held, &Standing::RollingBack);
+        let mut clock = at(json!({}));
+        clock["spec"]["strategy"]["canary"]["steps"][1]["pause"] = json!({"duration": 30});
+        let until = "2026-11-29T11:58:30Z".parse().ok();
+        check(&clock, &held, &Standing::Clock(2, until));
+        clock["spec"]["strategy"]["paused"] = json!(true);
+        check(&clock, &held, &Standing::Paused(2));
+    }
+
+    #[test]
+    fn outside_of_a_release_the_phase_says_it_and_the_mark_of_the_workload() {
+        let at = |phase: &str| rollout_at(&json!({"phase": phase}), &json!({}));
+        let (held, free) = (deployment("v2"), deployment_done());
+        check(&healthy("True"), &free, &Standing::Healthy);
+        check(&healthy("True"), &held, &Standing::Held);
+        check(&at(""), &free, &Standing::Unseen);
+        check(&at("Initial"), &free, &Standing::NoWorkload);
+        check(&at("Disabling"), &held, &Standing::Leaving);
+        check(&at("Terminating"), &held, &Standing::Leaving);
+        check(&at("Disabled"), &free, &Standing::Disabled);
+    }
+}

@@ -30,6 +30,37 @@ fn each_end_has_its_exit_code_and_says_why() {
 }
 
 #[test]
+fn a_rollout_is_linted_and_planned_without_a_cluster() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("web.yaml");
+    let rollout = "\
+apiVersion: rollouts.kruise.io/v1beta1
+kind: Rollout
+metadata: {name: web}
+spec:
+  workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  strategy: {canary: {steps: [{replicas: 20%}, {replicas: 100%}]}}
+";
+    let workload = "\
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 10, selector: {}, template: {}}
+";
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, rollout).unwrap();
+    check(&["lint", "-f", path], 0, "1 rollout checked: 0 errors");
+    check(&["plan", "-f", path], 1, "give --replicas NUMBER");
+    check(&["plan", "-f", path, "--replicas", "50"], 0, "deployment/web, 50 Pods");
+    std::fs::write(&file, format!("{rollout}{workload}")).unwrap();
+    check(&["plan", "-f", path], 0, "at most 13 Pods at once");
+    std::fs::write(&file, rollout.replace("20%", "0%")).unwrap();
+    check(&["lint", "-f", path], 1, "web.yaml:6:");
+    check(&["plan", "-f", path], 1, "see `sluice lint");
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let mut child =
         sluice(&["crds"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

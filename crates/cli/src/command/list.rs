@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use api::batches::Rollout;
+use api::batches::{BatchRelease, Rollout, WorkloadRef};
 use cluster::Clock;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -11,17 +11,17 @@ use serde_json::Value;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::workload::WorkloadKind;
 use crate::facts::{decoded, require_namespace};
-use crate::find::{Front, all};
+use crate::find::{Front, all, writer};
 use crate::out::{Format, Out};
 use crate::screen::Screen;
 use crate::session::{Connection, Session};
 use crate::show::age::age;
 use crate::show::brief::{Brief, Row};
 use crate::show::paint::{Paint, Tone};
-use crate::show::release;
 use crate::show::table::{Cell, columns, toned};
+use crate::show::{batch, release};
 
-/// List rollouts, by percent and by steps
+/// List rollouts, by percent and by steps, and BatchReleases that no Rollout wrote
 #[derive(clap::Args, Debug)]
 pub(crate) struct Flags {
     /// Those of all namespaces
@@ -85,20 +85,28 @@ async fn read(session: &Session, flags: &Flags) -> Result<Vec<Row>, Failure> {
     let words = "statefulsetrollouts";
     let percent = session.list(&Front::Percent.collection(namespace), words).await;
     let steps = all(session, Front::Steps, namespace).await?;
+    let mut releases = all(session, Front::Release, namespace).await?;
+    releases.retain(|release| writer(release).is_none());
     let percent = match percent {
         // One of the two resources is enough.
-        Err(Failure::NotServed(_)) if !steps.is_empty() => Vec::new(),
+        Err(Failure::NotServed(_)) if !(steps.is_empty() && releases.is_empty()) => Vec::new(),
         other => other?,
     };
-    let workloads = workloads(session, &steps, namespace).await?;
+    let led: Vec<&Value> = steps.iter().chain(&releases).collect();
+    let workloads = workloads(session, &led, namespace).await?;
     let mut rows = Vec::new();
     for raw in &percent {
         rows.push(Row::of(&decoded(raw, words)?));
     }
     for raw in &steps {
         let rollout: Rollout = decoded(raw, "rollout")?;
-        let workload = workloads.get(&key(raw, &rollout));
+        let workload = workloads.get(&key(raw, &rollout.spec.workload_ref));
         rows.push(release::row(&rollout, workload));
+    }
+    for raw in &releases {
+        let release: BatchRelease = decoded(raw, "batchrelease")?;
+        let reference = release.spec.workload_ref.clone().unwrap_or_default();
+        rows.push(batch::row(&release, workloads.get(&key(raw, &reference))));
     }
     rows.sort_by(|a, b| place(&a.brief).cmp(&place(&b.brief)));
     Ok(rows)
@@ -108,19 +116,18 @@ fn place(brief: &Brief) -> (&str, &str, &str) {
     (&brief.namespace, &brief.name, brief.kind)
 }
 
-/// Namespace, kind and name of a Rollout's workload.
+/// Namespace, kind and name of a workload.
 type Key = (String, Option<WorkloadKind>, String);
 
-fn key(raw: &Value, rollout: &Rollout) -> Key {
+fn key(raw: &Value, reference: &WorkloadRef) -> Key {
     let namespace = raw["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-    let reference = &rollout.spec.workload_ref;
     (namespace, WorkloadKind::of(reference), reference.name.clone())
 }
 
-/// The workloads of some Rollouts, a list for each kind. Who may not see them sees the rest.
+/// The workloads of some Rollouts and BatchReleases, a list for each kind. Who may not see them sees the rest.
 async fn workloads(
     session: &Session,
-    rollouts: &[Value],
+    rollouts: &[&Value],
     namespace: Option<&str>,
 ) -> Result<BTreeMap<Key, Value>, Failure> {
     let mut found = BTreeMap::new();
@@ -244,7 +251,9 @@ mod tests {
         let paper = Paper::default();
         let percent = crate::facts::rollouts_path(Some("default"));
         let list = serde_json::json!({"items": [crate::far_side::rollout()]});
-        let session = FarSide::in_steps().with(&percent, &list).session();
+        let releases = Front::Release.collection(Some("default"));
+        let own = serde_json::json!({"items": [crate::far_side::web::release_of_ones_own()]});
+        let session = FarSide::in_steps().with(&percent, &list).with(&releases, &own).session();
         let flags = flags(&["-o", "wide"]);
         show(&session, &flags, &mut Out::to(paper.clone()), &noon()).await.unwrap();
         insta::assert_snapshot!(paper.text());

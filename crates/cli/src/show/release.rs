@@ -65,6 +65,9 @@ pub(crate) struct Summary {
     pub(crate) created: Option<Timestamp>,
     #[serde(skip)]
     pub(crate) standing: Standing,
+    /// Its workload is there, and of a kind whose Pods are counted here.
+    #[serde(skip)]
+    is_counted: bool,
 }
 
 impl Summary {
@@ -125,6 +128,7 @@ impl Summary {
             created: meta.creation_timestamp.as_ref().map(|time| time.0),
             name,
             standing,
+            is_counted: kind.is_some() && workload.is_some(),
         }
     }
 
@@ -140,6 +144,10 @@ impl Summary {
     /// `3 updated (target 5) of 10; 2 of them ready, 9 ready in all`.
     pub(crate) fn counts(&self) -> String {
         let Self { updated_replicas, target_replicas, replicas, ready_replicas, .. } = self;
+        if !self.is_counted {
+            let ready = self.updated_ready_replicas;
+            return format!("{updated_replicas} updated, {ready} of them ready");
+        }
         let ready = if self.standing.is_under_way() {
             format!("{} of them ready, ", self.updated_ready_replicas)
         } else {

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::far_side::embedded::{embedded, path, release, rollout as rollout_of, workload};
 use crate::far_side::web::{deployment, deployment_done, healthy, rollout, rollout_at};
 use crate::far_side::{FarSide, Paper, flags};
 
@@ -54,4 +55,26 @@ async fn a_rollout_by_percent_goes_back_whole_and_is_not_paused_then() {
     );
     let patch = &far_side.patches()[0];
     assert_eq!((&patch[2]["value"], &patch[3]["value"]), (&json!(100), &json!(false)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_roll_back_in_batches_is_one_at_once() {
+    let session = embedded().await;
+    workload(&session, "StatefulSet").await;
+    let sets = format!("{}/web", path("StatefulSet"));
+    let before = session.get(&sets, "web").await.unwrap();
+    release(&session, "StatefulSet", "web:v2").await;
+    let stable = before["status"]["updateRevision"].clone();
+    rollout_of(&session, "StatefulSet", &json!({}), &json!({"stableRevision": stable})).await;
+    let rollouts = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts/web";
+    let asks = json!({"metadata": {"annotations": {ROLLBACK_IN_BATCH: "true"}}});
+    session.merge(rollouts, &asks, "rollout").await.unwrap();
+    let paper = Paper::default();
+    let out = &mut Out::to(paper.clone());
+    abort(&session, &flags(&["statefulset/web"]), out).await.unwrap();
+    assert!(paper.text().contains("at once; 0 of 3 Pods move; its annotation"), "{}", paper.text());
+    let after = session.get(&sets, "web").await.unwrap();
+    assert_eq!(after["spec"]["template"], before["spec"]["template"]);
+    let rollout = session.get(rollouts, "rollout").await.unwrap();
+    assert_eq!(rollout["metadata"]["annotations"].get(ROLLBACK_IN_BATCH), None);
 }
