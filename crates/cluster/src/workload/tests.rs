@@ -1,3 +1,5 @@
+#![expect(clippy::needless_pass_by_value, reason = "its callers read better")]
+
 use super::*;
 use api::batches::names::*;
 
