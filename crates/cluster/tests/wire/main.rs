@@ -11,6 +11,7 @@ mod embedded;
 mod far;
 mod played;
 mod releasing;
+mod stepping;
 mod telling;
 mod watching;
 mod writing;
