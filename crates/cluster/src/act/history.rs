@@ -96,7 +96,8 @@ fn steps(pods: &Value) -> Vec<Value> {
 /// The Rollout's name and six letters, as the original has it; the same for the same release.
 fn name(seen: &Observed, id: &str) -> String {
     let hash = fingerprint(&json!([seen.uid.0, id]));
-    let letter = |digit: u8| char::from(b'a' + (digit - if digit > b'9' { b'a' - 10 } else { b'0' }));
+    let letter =
+        |digit: u8| char::from(b'a' + (digit - if digit > b'9' { b'a' - 10 } else { b'0' }));
     let letters: String = hash.bytes().take(LETTERS).map(letter).collect();
     // A name has at most 253 characters.
     let head: String = seen.key.name.chars().take(252 - LETTERS).collect();
