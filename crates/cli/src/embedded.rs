@@ -1,5 +1,7 @@
 //! The embedded cluster on loopback, with a kubeconfig for it.
 
+mod tls;
+
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -7,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use base64::Engine as _;
 use cluster::Clock;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -48,10 +51,10 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 
 /// A cluster that listens.
 pub(crate) struct Embedded {
-    /// `http://127.0.0.1:PORT`.
+    /// `https://127.0.0.1:PORT`.
     pub(crate) url: String,
     kubeconfig: PathBuf,
-    listener: TcpListener,
+    listener: tls::Listener,
     router: Router,
     cluster: SimCluster,
 }
@@ -74,8 +77,10 @@ impl Embedded {
         };
         let cluster = SimCluster::new(options);
         cluster.register_webhook_service(webhook::caller());
-        let url = format!("http://{address}");
-        write(&flags.kubeconfig, &kubeconfig(&url))?;
+        let url = format!("https://{address}");
+        let (listener, certificate) = tls::around(listener)
+            .map_err(|error| Failure::Failed(format!("cannot make a certificate: {error}")))?;
+        write(&flags.kubeconfig, &kubeconfig(&url, &certificate))?;
         let (router, kubeconfig) = (cluster.router(), flags.kubeconfig.clone());
         Ok(Self { url, kubeconfig, listener, router, cluster })
     }
@@ -94,20 +99,25 @@ impl Embedded {
             let _cluster = cluster;
             tokio::select! { biased;
                 // Whoever watches never hangs up by himself: the end does not wait for anybody.
-                served = simcluster::cluster::serve(router, listener, std::future::pending()) => served,
+                served = simcluster::cluster::serve_on(router, listener, std::future::pending()) => served,
                 () = life => Ok(()),
             }
         }
     }
 }
 
-/// A kubeconfig with one context, `sluice`.
-fn kubeconfig(url: &str) -> String {
+/// A kubeconfig with one context, `sluice`, for the server with this certificate, in PEM. Its user says
+/// nothing of himself: he is the admin, until `kubectl --token` or `--as` says otherwise.
+fn kubeconfig(url: &str, certificate: &str) -> String {
+    let authority = base64::engine::general_purpose::STANDARD.encode(certificate);
     api::to_yaml(&json!({
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": "sluice",
-        "clusters": [{"name": "sluice", "cluster": {"server": url}}],
+        "clusters": [{"name": "sluice", "cluster": {
+            "server": url,
+            "certificate-authority-data": authority,
+        }}],
         "users": [{"name": "sluice", "user": {}}],
         "contexts": [{
             "name": "sluice",
@@ -143,12 +153,44 @@ mod tests {
 
     #[test]
     fn the_kubeconfig_is_one_that_clients_read() {
-        let text = kubeconfig("http://127.0.0.1:1");
+        let text = kubeconfig("https://127.0.0.1:1", "a certificate");
         let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
         assert_eq!(read.current_context.as_deref(), Some("sluice"));
         assert_eq!(
             read.contexts[0].context.as_ref().unwrap().namespace.as_deref(),
             Some("default")
         );
+    }
+
+    #[tokio::test]
+    async fn who_comes_with_a_token_is_heard_since_it_comes_over_tls() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kubeconfig");
+        let flags = Flags {
+            kubeconfig: path.clone(),
+            nodes: 1,
+            start_up: Duration::ZERO,
+            listen: "127.0.0.1:0".parse().unwrap(),
+        };
+        let served = tokio::spawn(Embedded::start(&flags).await.ok().unwrap().run());
+        let ask = async |token: Option<&str>| {
+            let mut config = kube::config::Kubeconfig::read_from(&path).unwrap();
+            if let Some(token) = token {
+                let user = config.auth_infos[0].auth_info.as_mut().unwrap();
+                user.token = Some(token.to_owned().into());
+            }
+            let options = kube::config::KubeConfigOptions::default();
+            let config = kube::Config::from_custom_kubeconfig(config, &options).await.unwrap();
+            let client = kube::Client::try_from(config).unwrap();
+            let request = http::Request::get("/api/v1/namespaces/default").body(Vec::new());
+            match client.request_text(request.unwrap()).await {
+                Ok(_) => 200,
+                Err(kube::Error::Api(status)) => status.code,
+                Err(other) => panic!("{other}"),
+            }
+        };
+        assert_eq!(ask(None).await, 200);
+        assert_eq!(ask(Some("nobody's")).await, 401);
+        served.abort();
     }
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::serve::ListenerExt;
+use axum::serve::{Listener, ListenerExt};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -169,8 +169,7 @@ fn node(number: usize, now: Timestamp) -> serde_json::Value {
     })
 }
 
-/// Serves a router over plain TCP until `shutdown` is done. Open watches are cut off then: they
-/// would keep a graceful stop waiting for half an hour.
+/// Serves a router over plain TCP until `shutdown` is done.
 pub async fn serve(
     router: Router,
     listener: TcpListener,
@@ -182,6 +181,16 @@ pub async fn serve(
             tracing::debug!(%error, "no TCP_NODELAY on a connection");
         }
     });
+    serve_on(router, listener, shutdown).await
+}
+
+/// Serves a router on any listener until `shutdown` is done. Open watches are cut off then: they would
+/// keep a graceful stop waiting for half an hour.
+pub async fn serve_on<L: Listener<Addr: std::fmt::Debug>>(
+    router: Router,
+    listener: L,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
     tokio::select! {
         biased;
         () = shutdown => Ok(()),
