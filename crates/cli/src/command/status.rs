@@ -57,6 +57,9 @@ const EVERY: Duration = Duration::from_millis(500);
 /// How long a block that only a person can lift is given: it may have been true for a moment only.
 const LASTING: Duration = Duration::from_secs(5);
 
+/// How long a change may be unseen without a word.
+const MOMENT: Duration = Duration::from_secs(2);
+
 /// After how long without an operator's look its absence is worth a word.
 const UNSEEN: Duration = Duration::from_secs(10);
 
@@ -137,6 +140,9 @@ struct Watch<'a> {
     forward: bool,
     uid: Option<String>,
     blocked_since: Option<Instant>,
+    /// Since when the status does not speak of what is asked for.
+    unseen_since: Option<Instant>,
+    unseen_told: bool,
     /// Why the cluster cannot be reached just now.
     lost: Option<String>,
     hinted: bool,
@@ -151,6 +157,8 @@ impl<'a> Watch<'a> {
             forward: false,
             uid: None,
             blocked_since: None,
+            unseen_since: None,
+            unseen_told: false,
             lost: None,
             hinted: false,
         }
@@ -166,21 +174,34 @@ impl<'a> Watch<'a> {
             self.blocked_since = None;
         }
         let all = &seen.row.brief;
-        if self.told.as_ref().is_none_or(|told| told.brief != *all) && text {
-            let paint = out.paint();
-            match &all.unseen {
-                None => out.line(&line(all, paint))?,
-                Some(unseen) if self.told.as_ref().is_none_or(|it| it.brief.unseen.is_none()) => {
-                    out.line(&format!("waiting for the operator to see {unseen}"))?;
+        match &all.unseen {
+            None => {
+                (self.unseen_since, self.unseen_told) = (None, false);
+                if self.told.as_ref().is_none_or(|told| told.brief != *all) && text {
+                    out.line(&line(all, out.paint()))?;
                 }
-                Some(_) => {}
+            }
+            Some(unseen) => self.tell_unseen(unseen, out)?,
+        }
+        self.told = Some(seen.row.clone());
+        Ok(())
+    }
+
+    /// The first look, or one of several in a row: a change of the operator's own is not seen for a moment
+    /// either.
+    fn tell_unseen(&mut self, unseen: &str, out: &mut Out) -> std::io::Result<()> {
+        let first = self.told.is_none();
+        let since = *self.unseen_since.get_or_insert_with(Instant::now);
+        if !self.unseen_told && (first || since.elapsed() >= MOMENT) {
+            self.unseen_told = true;
+            if self.flags.output == PlainFormat::Text {
+                out.line(&format!("waiting for the operator to see {unseen}"))?;
             }
         }
-        if all.unseen.is_some() && !self.hinted && self.began.elapsed() >= UNSEEN {
+        if !self.hinted && since.elapsed() >= UNSEEN {
             self.hinted = true;
             complain("no operator has looked at it yet: is `sluice operator` running?");
         }
-        self.told = Some(seen.row.clone());
         Ok(())
     }
 

@@ -91,3 +91,20 @@ async fn a_rollout_by_percent_has_no_steps_to_wait_for() {
     let failure = wait(&session, &flags(&["tester", "--for=step=1"]), out).await.unwrap_err();
     assert_eq!(failure.exit().code(), 2, "{failure}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_write_of_the_operator_s_own_is_no_word_worth() {
+    let mut moment = at("StepUpgrade");
+    moment.1["metadata"]["generation"] = json!(3);
+    let looks = |times: usize| {
+        let mut looks = vec![at("StepUpgrade"); 2];
+        looks.extend(vec![moment.clone(); times]);
+        looks.push(done("True"));
+        looks
+    };
+    let (_, text) = waited(&[], &looks(2)).await;
+    assert!(!text.contains("waiting for the operator"), "{text}");
+    let (_, text) = waited(&[], &looks(12)).await;
+    let says = "waiting for the operator to see the last change of deployment/web";
+    assert_eq!(text.matches(says).count(), 1, "{text}");
+}
