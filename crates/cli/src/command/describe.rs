@@ -1,18 +1,21 @@
 //! `sluice describe`: everything there is to know about one rollout.
 
+mod events;
+
 use api::batches::BatchRelease;
 use cluster::Clock;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use self::events::Event;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::workload::Workload;
 use crate::facts::{Facts, decoded, release};
 use crate::find::{Found, Front, find, workload};
 use crate::name::Named;
 use crate::out::{Out, PlainFormat};
-use crate::session::{Connection, Session, escaped};
+use crate::session::{Connection, Session};
 use crate::show;
 use crate::show::age::age;
 use crate::show::paint::{Paint, Tone};
@@ -66,19 +69,6 @@ struct Parts {
     revisions: Vec<RevisionView>,
 }
 
-/// An Event.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Event {
-    last_seen: Option<Timestamp>,
-    #[serde(rename = "type")]
-    kind: String,
-    reason: String,
-    object: String,
-    message: String,
-    count: i64,
-}
-
 /// Runs it.
 pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
     show(&flags.connection.open().await?, flags, out, &Clock::system()).await
@@ -115,7 +105,7 @@ async fn by_percent(
         conditions: facts.raw["status"]["conditions"].clone(),
         build: facts.raw["status"]["buildMetadata"].clone(),
         release: Value::Null,
-        events: events(session, &uids(found, facts.workload.as_ref(), None)).await?,
+        events: events::read(session, &uids(found, facts.workload.as_ref(), None)).await?,
         parts: Parts {
             header: header(&view, paint, room, now),
             steps: Vec::new(),
@@ -162,7 +152,8 @@ async fn by_steps(
         conditions: facts.raw["status"]["conditions"].clone(),
         build: Value::Null,
         release: said,
-        events: events(session, &uids(found, facts.workload.as_ref(), batches.as_ref())).await?,
+        events: events::read(session, &uids(found, facts.workload.as_ref(), batches.as_ref()))
+            .await?,
         parts: Parts {
             header: show::release::header(&view, paint, room, now),
             steps: view.steps,
@@ -192,7 +183,7 @@ async fn of_release(
         conditions: found.raw["status"]["conditions"].clone(),
         build: Value::Null,
         release: Value::Null,
-        events: events(session, &uids(found, None, workload.as_ref())).await?,
+        events: events::read(session, &uids(found, None, workload.as_ref())).await?,
         parts: Parts { header: show::batch::text(&all, paint, room, now), ..Parts::default() },
     })
 }
@@ -206,40 +197,6 @@ fn uids<'a>(
     let uid = |raw: &'a Value| raw["metadata"]["uid"].as_str();
     let all = [uid(&found.raw), another.and_then(uid), workload.map(|it| it.uid.as_str())];
     (&found.namespace, all.into_iter().flatten().collect())
-}
-
-async fn events(session: &Session, of: &(&str, Vec<&str>)) -> Result<Vec<Event>, Failure> {
-    let (namespace, uids) = of;
-    let mut events = Vec::new();
-    for uid in uids {
-        let selector = escaped(&format!("involvedObject.uid={uid}"));
-        let path = format!("/api/v1/namespaces/{namespace}/events?fieldSelector={selector}");
-        match session.list(&path, &format!("events in {namespace}")).await {
-            Ok(items) => events.extend(items.iter().map(event)),
-            // All else can be shown to somebody who may not see Events.
-            Err(Failure::Forbidden(_)) => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    events.sort_by_key(|event| event.last_seen);
-    Ok(events)
-}
-
-fn event(object: &Value) -> Event {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let time = |value: &Value| value.as_str().and_then(|at| at.parse::<Timestamp>().ok());
-    let series = &object["series"];
-    Event {
-        last_seen: time(&series["lastObservedTime"])
-            .or_else(|| time(&object["lastTimestamp"]))
-            .or_else(|| time(&object["eventTime"]))
-            .or_else(|| time(&object["metadata"]["creationTimestamp"])),
-        kind: text(&object["type"]),
-        reason: text(&object["reason"]),
-        object: text(&object["involvedObject"]["kind"]),
-        message: text(&object["message"]),
-        count: series["count"].as_i64().or(object["count"].as_i64()).unwrap_or(1),
-    }
 }
 
 fn text(all: &Described, paint: Paint, now: Timestamp) -> String {
@@ -257,12 +214,7 @@ fn text(all: &Described, paint: Paint, now: Timestamp) -> String {
     part("Conditions", conditions(&all.conditions, paint, now));
     part("Revisions", revisions(&all.parts.revisions, paint, now));
     part("Pods", pods(&all.parts.revisions, paint, now));
-    let events = if all.events.is_empty() {
-        "  none\n".to_owned()
-    } else {
-        columns(paint, &["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"], &event_rows(all, now))
-    };
-    part("Events", events);
+    part("Events", events::table(&all.events, paint, now));
     text
 }
 
@@ -340,21 +292,6 @@ fn pods(revisions: &[RevisionView], paint: Paint, now: Timestamp) -> String {
         return String::new();
     }
     columns(paint, &["NAME", "STATUS", "REVISION", "NODE", "AGE", "INFO"], &rows)
-}
-
-fn event_rows(all: &Described, now: Timestamp) -> Vec<Vec<Cell>> {
-    let row = |event: &Event| -> Vec<Cell> {
-        let count = if event.count > 1 { format!(" (×{})", event.count) } else { String::new() };
-        let tone = if event.kind == "Warning" { Tone::Bad } else { Tone::Plain };
-        vec![
-            event.last_seen.map(|at| age(at, now)).unwrap_or_default().into(),
-            toned(tone, event.kind.as_str()),
-            event.reason.as_str().into(),
-            event.object.as_str().into(),
-            format!("{}{count}", event.message).into(),
-        ]
-    };
-    all.events.iter().map(row).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! [`percent`] is of a StatefulsetRollout, [`steps`] of a Rollout.
 
+mod pace;
 mod percent;
 mod steps;
 
