@@ -104,6 +104,7 @@ impl Led {
             status: self.status.clone(),
             workload: Some(workload),
             release: self.exists().then(|| self.release()),
+            other_manager: None,
             settings: rollout::Settings::default(),
         }
     }

@@ -7,7 +7,7 @@ use super::count::{Count, unready, worst};
 use super::decision::Action;
 use super::labels::labels;
 use super::motion::{Motion, Next};
-use super::standing::{Remark, Standing};
+use super::standing::{Course, Remark, Standing};
 use super::status::{BatchState, Status};
 use super::take;
 use super::terms::{last_batch, target};
@@ -84,12 +84,15 @@ fn paused(status: &mut Status, motion: &Motion<'_>, count: Count, wanted: u32) -
 }
 
 fn waiting(batch: &str, why: &str, held: Option<Remark>, pod: Option<String>) -> Remark {
+    let pod = pod.map(|pod| format!("; {pod}")).unwrap_or_default();
     match held {
-        Some(held) => Remark { message: format!("{batch}: {why}; {}", held.message), ..held },
-        None => {
-            let pod = pod.map(|pod| format!("; {pod}")).unwrap_or_default();
-            Remark::on("WaitingForPods", format!("{batch}: {why}{pod}"))
+        // What waits for Pods waits for this one; what somebody else holds does not.
+        Some(held) => {
+            let unsaid = held.course == Course::On && !held.message.contains(pod.trim_start_matches("; "));
+            let pod = if unsaid { pod.as_str() } else { "" };
+            Remark { message: format!("{batch}: {why}; {}{pod}", held.message), ..held }
         }
+        None => Remark::on("WaitingForPods", format!("{batch}: {why}{pod}")),
     }
 }
 
