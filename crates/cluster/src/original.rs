@@ -174,7 +174,9 @@ mod tests {
         let clock = Clock::starting_at("2026-01-01T00:00:00Z".parse().unwrap());
         let woken = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&woken);
-        let wake = Box::new(move || drop(count.fetch_add(1, Ordering::Relaxed)));
+        let wake = Box::new(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
         let original = Original::new(clock.clone(), wake);
         let runs = || original.running(clock.now()).is_some();
         let pass = |seconds| tokio::time::sleep(std::time::Duration::from_secs(seconds));
