@@ -232,6 +232,8 @@ macro_rules! with_scenarios {
                 a_workload_that_is_made_anew_is_released_no_further,
                 a_release_that_somebody_deletes_is_made_again,
                 a_workload_whose_rollout_is_torn_away_stays_and_is_told_of,
+                scaling_up_at_one_percent_moves_no_further_pod,
+                a_second_rollout_of_a_workload_stands_back,
             }
             changes {
                 a_roll_back_goes_at_once,
@@ -240,6 +242,7 @@ macro_rules! with_scenarios {
                 a_change_on_top_begins_anew,
                 a_roll_back_after_a_change_on_top_is_one,
                 a_change_that_slipped_past_is_held,
+                a_broken_image_stops_at_its_step_and_is_rolled_back,
             }
         }
     };

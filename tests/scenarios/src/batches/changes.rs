@@ -133,3 +133,30 @@ pub(crate) async fn a_change_that_slipped_past_is_held(env: Env) -> Outcome {
     }
     Ok(())
 }
+
+/// An image that never comes up stops at its step, and is rolled back at once.
+pub(crate) async fn a_broken_image_stops_at_its_step_and_is_rolled_back(env: Env) -> Outcome {
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([2, "100%"])).await?;
+        let before = web.web.read().await?;
+        web.change("app:broken").await?;
+        let moved =
+            |pods: &[crate::kit::Pod]| pods.iter().filter(|pod| pod.image == "app:broken").count();
+        let mut patience = env.patience(env.limit(120));
+        while moved(&web.web.pods().await?) == 0 {
+            patience.rest(|| "a Pod of the broken image is there".to_owned()).await?;
+        }
+        web.env
+            .stays(env.limit(60), "no more than the step asks for", || async {
+                Ok(moved(&web.web.pods().await?) <= 2)
+            })
+            .await?;
+        same("state", &web.read().await?["status"]["currentStepState"], &json!("StepUpgrade"))?;
+        web.change_again("app:v1").await?;
+        web.ends(false).await?;
+        web.all_run("app:v1").await?;
+        web.given_back(&before).await?;
+        web.away().await?;
+    }
+    Ok(())
+}

@@ -212,3 +212,50 @@ pub(crate) async fn a_workload_whose_rollout_is_torn_away_stays_and_is_told_of(
     web.given_back(&before).await?;
     web.all_run("app:v2").await
 }
+
+/// An autoscaler that goes from 5 to 28 at a step of 1 %: one Pod runs the new revision before and after.
+pub(crate) async fn scaling_up_at_one_percent_moves_no_further_pod(env: Env) -> Outcome {
+    let mut web = steps(&env, DEPLOYMENTS, &json!(["1%", "100%"])).await?;
+    web.change("app:v2").await?;
+    web.stands(1, "app:v2", 1).await?;
+    let scale = json!({"spec": {"replicas": 28}});
+    env.patch_sub(DEPLOYMENTS, "web", "scale", "application/merge-patch+json", &scale).await?;
+    let all = |it: &Value| it["status"]["readyReplicas"] == 28;
+    web.web.until("28 Pods are ready", 180, all).await?;
+    web.env
+        .stays(env.limit(20), "one of 28 runs the new revision", || async {
+            Ok(web.web.running("app:v2").await?.0 == 1)
+        })
+        .await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    web.all_run("app:v2").await
+}
+
+/// A second Rollout of a workload says that it waits, and touches nothing.
+pub(crate) async fn a_second_rollout_of_a_workload_stands_back(env: Env) -> Outcome {
+    let mut web = steps(&env, SETS, &json!([1, "100%"])).await?;
+    let mut second = web.read().await?;
+    second["metadata"] = json!({"name": "second"});
+    if let Some(second) = second.as_object_mut() {
+        second.remove("status");
+    }
+    if let Err(refused) = env.create(RELEASED, &second).await {
+        // At the door already.
+        return ensure(refused.message.contains("web"), || refused.message.clone());
+    }
+    let blocked =
+        |it: &Value| condition(it, "Blocked").is_some_and(|it| it["reason"] == "WorkloadTaken");
+    env.until(RELEASED, "second", env.limit(60), "it says so", blocked).await?;
+    web.change("app:v2").await?;
+    web.stands(1, "app:v2", 1).await?;
+    env.delete(RELEASED, "second").await?;
+    web.env
+        .stays(env.limit(20), "its end gives back nothing of the first", || async {
+            Ok(web.web.running("app:v2").await?.0 == 1)
+        })
+        .await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    web.all_run("app:v2").await
+}
