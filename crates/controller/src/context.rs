@@ -1,9 +1,10 @@
 //! What the loop is handed, and what its looks share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cluster::{Caches, Clock, Front, Hands, Leadership, Original, Subject, Why};
+use jiff::Timestamp;
 use kube::Client;
 use tokio::sync::{Notify, watch};
 
@@ -75,6 +76,8 @@ pub struct Attention {
     pub caches: Arc<Caches>,
     woken: Arc<Mutex<BTreeMap<Subject, Why>>>,
     rung: Arc<Notify>,
+    /// Weak, as it wakes those that are woken here.
+    original: Arc<OnceLock<Weak<Original>>>,
 }
 
 impl Attention {
@@ -90,7 +93,19 @@ impl Attention {
             *entry = (*entry).max(why);
             bell.notify_one();
         }));
-        Self { caches, woken, rung }
+        Self { caches, woken, rung, original: Arc::default() }
+    }
+
+    /// Hands in who knows whether the original's manager runs.
+    pub(crate) fn ask(&self, original: &Arc<Original>) {
+        // A second loop over one set of caches knows the same.
+        let _ = self.original.set(Arc::downgrade(original));
+    }
+
+    /// Whether the original's manager runs, so that its resources and workloads are left to it.
+    pub(crate) fn original_runs(&self, now: Timestamp) -> bool {
+        let original = self.original.get().and_then(Weak::upgrade);
+        original.is_some_and(|original| original.running(now).is_some())
     }
 
     /// Resolves when somebody was woken.

@@ -53,6 +53,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()>) -> Result
     watches.push(empty.boxed());
     let attention = context.attention.clone();
     let original = Original::new(context.clock.clone(), Box::new(move || attention.wake_batches()));
+    context.attention.ask(&original);
     watches.push(original.watch(&context.client, namespace, context.settings.seed));
     let mut shutdown = pin!(shutdown);
     let mut lease = Lease::of(&context);

@@ -1,5 +1,7 @@
 //! What happens to the update of a workload on its way in.
 
+#![expect(clippy::needless_pass_by_value, reason = "the cases read better")]
+
 use engine::admit::workload::{Around, Leader, Marks, Release, Strategy, Update, Verdict, judge};
 
 const NONE: Marks = Marks { in_progressing: false, control: false };

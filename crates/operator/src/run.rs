@@ -159,7 +159,7 @@ impl Parts {
     /// What judges reviews, by the same caches as the controller.
     fn admission(&self, flags: &Flags) -> Admission {
         Admission {
-            caches: self.attention.caches.clone(),
+            attention: self.attention.clone(),
             clock: self.clock.clone(),
             settings: settings(flags).engine,
             rules: flags.rules(),

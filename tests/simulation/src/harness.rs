@@ -95,7 +95,7 @@ impl Harness {
         let attention = Attention::new();
         let metrics = Metrics::default();
         let admission = Admission {
-            caches: Arc::clone(&attention.caches),
+            attention: attention.clone(),
             clock: self.clock.clone(),
             settings: settings.engine,
             rules: api::batches::Rules::default(),

@@ -106,6 +106,8 @@ pub(super) fn denial(kind: &str, name: &str, findings: &[Finding]) -> Option<Str
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::needless_pass_by_value, reason = "the cases read better")]
+
     use super::*;
 
     #[test]

@@ -1,13 +1,12 @@
 //! An admission service whose caches are empty, and have not been listed.
 
 use super::*;
-use crate::Attention;
 use jiff::Timestamp;
 
 pub(super) fn admission() -> Admission {
     let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
     Admission {
-        caches: Attention::new().caches,
+        attention: Attention::new(),
         clock: Clock::starting_at(noon),
         settings: Settings::default(),
         rules: Rules::default(),

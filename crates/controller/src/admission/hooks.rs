@@ -27,7 +27,7 @@ const TIMEOUT: u32 = 5;
 /// written there is asked about.
 pub fn validating(client_config: &dyn Fn(&str) -> Value, namespace: Option<&str>) -> Value {
     let hook = |name: &str, path, rule: Value| {
-        let mut hook = common(name, client_config(path), namespace);
+        let mut hook = common(name, &client_config(path), namespace);
         hook["rules"] = json!([rule]);
         hook["failurePolicy"] = json!("Ignore");
         hook
@@ -69,7 +69,7 @@ pub fn validating(client_config: &dyn Fn(&str) -> Value, namespace: Option<&str>
 pub fn mutating(client_config: &dyn Fn(&str) -> Value, namespace: Option<&str>) -> Value {
     let hook = |resource: &str, condition: String| {
         let name = format!("{resource}.apps.sluice.dev");
-        let mut hook = common(&name, client_config(WORKLOADS), namespace);
+        let mut hook = common(&name, &client_config(WORKLOADS), namespace);
         hook["rules"] = json!([{
             "apiGroups": ["apps"],
             "apiVersions": ["v1"],
@@ -156,7 +156,7 @@ fn list(names: &[&str]) -> String {
     format!("[{}]", quoted.join(", "))
 }
 
-fn common(name: &str, client_config: Value, namespace: Option<&str>) -> Value {
+fn common(name: &str, client_config: &Value, namespace: Option<&str>) -> Value {
     let mut hook = json!({
         "name": name,
         "admissionReviewVersions": ["v1"],

@@ -16,12 +16,11 @@ mod statefulset_rollouts;
 mod workloads;
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::task::{Context as Poller, Poll};
 
 use api::batches::{CONVERT_PATH, Rules, convert_review};
 use bytes::Bytes;
-use cluster::{Caches, Clock};
+use cluster::Clock;
 use engine::world::Settings;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -29,6 +28,7 @@ use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
 use serde_json::Value;
 
+use crate::context::Attention;
 use crate::gates::Gates;
 use crate::metrics::Metrics;
 
@@ -47,8 +47,8 @@ const LARGEST_LIST: usize = 256 << 20;
 /// Judges what is written, and converts what is read. Clones share the caches.
 #[derive(Clone)]
 pub struct Admission {
-    /// What the cluster holds.
-    pub caches: Arc<Caches>,
+    /// What is known of the cluster.
+    pub attention: Attention,
     /// Says what time it is.
     pub clock: Clock,
     /// What decisions are made by.
@@ -62,6 +62,11 @@ pub struct Admission {
 }
 
 impl Admission {
+    /// Whether the original's manager runs: what is its is left to it.
+    fn stands_aside(&self) -> bool {
+        self.attention.original_runs(self.clock.now())
+    }
+
     /// Answers a review that was posted to a path: an `AdmissionReview` (v1), or a `ConversionReview`
     /// at [`CONVERT_PATH`]; `None` at any other path.
     pub fn answer(&self, path: &str, review: &Value) -> Option<Value> {

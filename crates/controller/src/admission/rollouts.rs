@@ -18,8 +18,12 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
         // A finalizer has to come off whatever else is wrong.
         return Judgement::default();
     }
+    if admission.stands_aside() {
+        // It may do what is not served here.
+        return Judgement::default();
+    }
     let namespace = request["namespace"].as_str().unwrap_or_default();
-    let others = cluster::workload::claims(&admission.caches, namespace);
+    let others = cluster::workload::claims(&admission.attention.caches, namespace);
     let findings = found(object, old, &others, admission.rules);
     let kind = object["kind"].as_str().unwrap_or_default();
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -27,7 +31,7 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
         return Judgement::invalid(message);
     }
     let mut warnings = words(&findings);
-    if !admission.caches.ready() {
+    if !admission.attention.caches.ready() {
         warnings.push(format!("only the {kind} itself was checked: the operator has just started"));
     }
     Judgement::warned(warnings)

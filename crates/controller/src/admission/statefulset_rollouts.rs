@@ -36,7 +36,7 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
     if let Some(message) = denial(KIND, name, &findings) {
         return Judgement::invalid(message);
     }
-    match candidate(&admission.caches, object, &admission.settings) {
+    match candidate(&admission.attention.caches, object, &admission.settings) {
         Ok(candidate) => weigh(admission, name, request, &candidate, findings),
         Err(why) => {
             findings.retain(|finding| finding.severity == Severity::Warning);

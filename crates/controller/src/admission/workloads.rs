@@ -21,9 +21,13 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
     let Some(kind) = kind.filter(|_| update && !is_subresource(request)) else {
         return Judgement::default();
     };
+    if admission.stands_aside() {
+        // Its own webhook holds what it releases.
+        return Judgement::default();
+    }
     let key = Key::new(text(&request["namespace"]), text(&request["name"]));
     let workload = Workload::new(kind, key);
-    let around = surroundings(&admission.caches, &workload, old, new);
+    let around = surroundings(&admission.attention.caches, &workload, old, new);
     let asked = asked(&workload, old, new, around.running);
     let served = kind != Kind::Deployment || admission.gates.advanced_deployment;
     if !served && !marks(old).in_progressing && !marks(old).control {

@@ -13,8 +13,11 @@ const ALL_ALPHA: &str = "AllAlpha";
 /// There is none to be set.
 const ALL_BETA: &str = "AllBeta";
 
+/// Where a gate stands among the others.
+type Place = fn(&mut Gates) -> &mut bool;
+
 /// The gates by name.
-const NAMES: [(&str, fn(&mut Gates) -> &mut bool); 4] = [
+const NAMES: [(&str, Place); 4] = [
     ("AdvancedDeployment", |gates| &mut gates.advanced_deployment),
     ("KeepWorkloadPausedOnRolloutDeletion", |gates| {
         &mut gates.keep_workload_paused_on_rollout_deletion

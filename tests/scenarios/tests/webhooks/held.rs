@@ -34,6 +34,7 @@ macro_rules! each_kind {
 each_kind! {
     a_change_is_held_in_the_write_that_brings_it => is_held;
     without_a_rollout_nothing_is_held => is_let_be;
+    while_the_originals_manager_runs_nothing_is_held => is_left_to_the_original;
     a_disabled_rollout_holds_nothing => is_let_be_by_a_disabled_one;
     what_lets_go_in_mid_release_is_taken_back => stays_held;
     a_write_of_the_whole_object_takes_nothing_away => survives_a_replace;
@@ -78,6 +79,25 @@ async fn is_let_be_by_a_disabled_one(kind: Kind) {
     let disabled = json!({"spec": {"disabled": true}});
     stage.patch(&rollouts("/web"), &disabled).await.unwrap();
     stage.until(&rollouts("/web"), "disabled", |it| it["status"]["phase"] == "Disabled").await;
+    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
+    assert!(!kind.is_held(&object), "{object:#}");
+}
+
+async fn is_left_to_the_original(kind: Kind) {
+    let stage = Stage::set().await;
+    stage.released(kind).await;
+    let lease = json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "71ddec2c.kruise.io"},
+        "spec": {
+            "holderIdentity": "manager", "leaseDurationSeconds": 15,
+            "renewTime": "2026-01-01T00:00:00.000000Z",
+        },
+    });
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    stage.send("POST", leases, &lease).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
     assert!(!kind.is_held(&object), "{object:#}");

@@ -77,7 +77,7 @@ impl Stage {
         let namespace = json!({"metadata": {"name": NAMESPACE}});
         send(&client, "POST", "/api/v1/namespaces", &namespace).await.unwrap();
         let stage = Self { harness, operator, client };
-        let caches = Arc::clone(&stage.operator.admission.caches);
+        let caches = Arc::clone(&stage.operator.admission.attention.caches);
         wait_for(Duration::from_secs(60), || async { caches.ready() }).await.expect("caches");
         stage
     }
