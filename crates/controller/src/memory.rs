@@ -17,6 +17,8 @@ pub struct Memory {
     pub outcome: Outcome,
     /// Writes that the caches do not show yet; those of the batches' fronts.
     pub unseen: Unseen,
+    /// Writes of a Rollout that somebody else undoes.
+    pub(crate) undone: Undone,
     /// What is left behind of releases.
     pub(crate) history: History,
     /// When the status was last written.
@@ -33,6 +35,36 @@ pub struct Memory {
     not_before: Option<Timestamp>,
 }
 
+/// A write that has to be done again and again: somebody else undoes it each time, and a race helps nobody.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undone {
+    /// What was done last, and when.
+    last: Option<(&'static str, Timestamp)>,
+    /// How often in a row.
+    times: u32,
+}
+
+impl Undone {
+    /// One done again later than this is not one that was undone.
+    const MEMORY: SignedDuration = SignedDuration::from_secs(120);
+
+    /// It was done.
+    pub(crate) fn done(&mut self, name: &'static str, now: Timestamp) {
+        let again = self
+            .last
+            .is_some_and(|(last, at)| last == name && now.duration_since(at) < Self::MEMORY);
+        self.times = if again { self.times.saturating_add(1) } else { 0 };
+        self.last = Some((name, now));
+    }
+
+    /// Until when this one has to wait. The second time it need not.
+    pub(crate) fn until(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
+        let (_, at) = self.last.filter(|(last, _)| *last == name && self.times > 0)?;
+        let pause = SignedDuration::from_secs(2_i64.saturating_pow(self.times)).min(LONGEST);
+        at.checked_add(pause).ok().filter(|until| *until > now)
+    }
+}
+
 /// How long an action that is undone each time is left alone at most.
 const LONGEST: SignedDuration = SignedDuration::from_secs(30);
 
@@ -45,6 +77,7 @@ impl Memory {
         Self {
             outcome: Outcome::default(),
             unseen: Unseen::default(),
+            undone: Undone::default(),
             history: History::default(),
             wrote_at: None,
             backoff: Backoff::new(seed),
@@ -126,6 +159,23 @@ mod tests {
         let message = "failed calling webhook".to_owned();
         let failed = ApplyRefused { hash: "hash".to_owned(), invalid: false, message };
         ActReport { requests: 1, apply_failed: Some(failed), ..ActReport::default() }
+    }
+
+    #[test]
+    fn a_write_that_is_undone_each_time_is_done_less_and_less_often() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let mut undone = Undone::default();
+        let mut done = Vec::new();
+        for second in 0..100 {
+            if undone.until("hold", at(second)).is_none() {
+                undone.done("hold", at(second));
+                done.push(second);
+            }
+        }
+        assert_eq!(done, [0, 1, 3, 7, 15, 31, 61, 91]);
+        assert_eq!(undone.until("label", at(100)), None, "another one need not wait");
+        undone.done("hold", at(300));
+        assert_eq!(undone.until("hold", at(300)), None, "that was long ago");
     }
 
     #[test]

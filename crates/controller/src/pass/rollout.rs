@@ -1,10 +1,10 @@
 //! One look at one `Rollout`.
 
 use cluster::act::rollout::{Report, act};
-use cluster::observe::rollout::{Observed, observe};
+use cluster::observe::rollout::{Live, Observed, observe};
 use cluster::original::Running;
 use cluster::status::rollout as status;
-use cluster::{GoOn, Key, Subject, Told};
+use cluster::{GoOn, Key, Kind, Subject, Told};
 use engine::front::rollout::{Action, Change, Notice, Phase, Status, decide};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
@@ -42,6 +42,9 @@ pub(super) async fn pass(
             (now.checked_add(AGAIN).ok(), Some(Stand::of_rollout(&observed.world.status)));
         return Done { subject, memory: Some(memory), wake, stand };
     }
+    if !context.settings.gates.advanced_deployment {
+        leave_deployments(&mut observed);
+    }
     observed.world.other_manager = original.map(|running| running.holder.clone());
     let decision = decide(&observed.world, now);
     let stand = Some(Stand::of_rollout(&decision.status));
@@ -70,10 +73,16 @@ pub(super) async fn pass(
     if keeps && !history::keep(shop, &observed, &decision.status, &mut memory).await {
         wake = earlier(wake, context.clock.now().checked_add(AGAIN).ok());
     }
-    if let Some(action) = &decision.action {
+    let held_back = decision.action.as_ref().and_then(|it| memory.undone.until(it.name(), now));
+    if let Some(until) = held_back {
+        wake = earlier(wake, Some(until));
+    } else if let Some(action) = &decision.action {
         let report = carry_out(shop, &subject, &observed, action).await;
         memory.unseen.add(&report.unseen);
         memory.outcome.acted_at = Some(context.clock.now());
+        if matches!(action, Action::Hold | Action::Label | Action::MarkHash) {
+            memory.undone.done(action.name(), now);
+        }
         wake = match report {
             Report { failed: Some(error), .. } => failed(shop, &key, &error, &mut memory),
             Report { waits: Some(why), .. } => {
@@ -87,6 +96,18 @@ pub(super) async fn pass(
         };
     }
     Done { subject, memory: Some(memory), wake, stand }
+}
+
+/// Without the gate `AdvancedDeployment` nobody may hold a Deployment.
+fn leave_deployments(observed: &mut Observed) {
+    let of_kind = |live: &Live| live.workload.kind == Kind::Deployment;
+    if let Some(workload) = &mut observed.world.workload
+        && observed.live.as_ref().is_some_and(of_kind)
+    {
+        let text =
+            "Deployments are not released in batches without the feature gate AdvancedDeployment";
+        workload.unsupported = Some(text.to_owned());
+    }
 }
 
 /// When a status is written.

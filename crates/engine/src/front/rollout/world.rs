@@ -103,7 +103,7 @@ pub struct Workload {
     pub update_revision: String,
     /// Value of the label that tells Pods of the update revision; empty while unknown.
     pub pod_template_hash: String,
-    /// The template is back at the stable revision, and not all Pods are.
+    /// The template is back at the stable revision, and not all Pods are, or another one was to be released.
     pub in_rollback: bool,
     /// Annotation `rollouts.kruise.io/in-progressing` is there: a change is held.
     pub marked: bool,
