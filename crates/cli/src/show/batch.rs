@@ -30,6 +30,8 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) up_to: Option<i64>,
     pub(crate) plan: Vec<StepView>,
+    /// What the operator says, a sentence.
+    #[serde(rename = "reason")]
     pub(crate) message: String,
     /// Whether the status speaks of what is asked for now.
     pub(crate) current: bool,

@@ -39,7 +39,8 @@ pub(crate) struct Summary {
     /// What to do next, where somebody has to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remedy: Option<String>,
-    /// What the operator says.
+    /// What the operator says, a sentence.
+    #[serde(rename = "reason")]
     pub(crate) message: String,
     /// Whether the status speaks of what is asked for now.
     pub(crate) current: bool,

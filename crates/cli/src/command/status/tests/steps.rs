@@ -108,3 +108,13 @@ async fn a_write_of_the_operator_s_own_is_no_word_worth() {
     let says = "waiting for the operator to see the last change of deployment/web";
     assert_eq!(text.matches(says).count(), 1, "{text}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_end_is_one_json_document_and_no_field_is_in_it_twice() {
+    let (_, text) = waited(&["-o", "json"], &[done("True")]).await;
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&value["result"], &value["kind"]), (&json!("reached"), &json!("Rollout")));
+    let fields = value.as_object().unwrap().len();
+    let lines = text.lines().filter(|line| line.starts_with("  \"")).count();
+    assert_eq!(lines, fields, "{text}");
+}
