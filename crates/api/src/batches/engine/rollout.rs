@@ -271,6 +271,7 @@ pub fn new_release(rollout: &Rollout, plan: &inner::ReleasePlan) -> Value {
                 "name": rollout.name_any(),
                 "uid": rollout.uid(),
                 "controller": true,
+                "blockOwnerDeletion": true,
             }],
         },
         "spec": {
