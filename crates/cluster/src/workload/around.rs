@@ -146,3 +146,187 @@ fn revision(set: &ReplicaSetSeen) -> u64 {
     let number = set.meta.annotations.get(REVISION);
     number.and_then(|number| number.parse().ok()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::concern::{Kept, Woken};
+    use crate::seen::{
+        BudgetSeen, DaemonSetSeen, DeploymentSeen, PodSeen, RevisionSeen, StatefulSetSeen,
+    };
+    use crate::watch::Seen;
+
+    fn fill<K: Kept>(held: &mut Held, items: &[Value]) {
+        let rows = items.iter().map(|item| K::deserialize(item).unwrap()).collect();
+        let changes = K::table_mut(held).take(Seen::All(rows, "1".to_owned()));
+        for change in &changes {
+            K::concerned(held, change, &mut Woken::new());
+        }
+    }
+
+    /// Caches that hold these, and have listed everything.
+    fn caches(rollouts: &[Value], releases: &[Value], sets: &[Value]) -> Arc<Caches> {
+        let caches = Caches::new(Box::new(|_, _| {}));
+        let mut held = caches.lock();
+        fill::<Resource<api::bedrock::StatefulsetRollout>>(&mut held, &[]);
+        fill::<Resource<Rollout>>(&mut held, rollouts);
+        fill::<Resource<BatchRelease>>(&mut held, releases);
+        fill::<DeploymentSeen>(&mut held, &[]);
+        fill::<ReplicaSetSeen>(&mut held, sets);
+        fill::<StatefulSetSeen>(&mut held, &[]);
+        fill::<DaemonSetSeen>(&mut held, &[]);
+        fill::<RevisionSeen>(&mut held, &[]);
+        fill::<PodSeen>(&mut held, &[]);
+        fill::<BudgetSeen>(&mut held, &[]);
+        drop(held);
+        caches
+    }
+
+    fn rollout(name: &str, minute: u32, phase: &str, disabled: bool) -> Value {
+        json!({
+            "apiVersion": "rollouts.kruise.io/v1beta1",
+            "kind": "Rollout",
+            "metadata": {
+                "namespace": "shop", "name": name, "uid": name, "resourceVersion": "1",
+                "creationTimestamp": format!("2026-01-01T00:{minute:02}:00Z"),
+            },
+            "spec": {
+                "disabled": disabled,
+                "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "strategy": {"canary": {"steps": [{"replicas": 1}]}},
+            },
+            "status": {"phase": phase, "currentStepIndex": 1, "currentStepState": ""},
+        })
+    }
+
+    fn web() -> Workload {
+        Workload::new(Kind::Deployment, Key::new("shop", "web"))
+    }
+
+    fn around(caches: &Caches, annotations: &Value) -> (Option<Leader>, Release) {
+        let object = json!({"metadata": {"uid": "u", "annotations": annotations}});
+        match surroundings(caches, &web(), &object, &object).around {
+            Around::Known { leader, release } => (leader, release),
+            Around::Unknown(why) => panic!("{why}"),
+        }
+    }
+
+    #[test]
+    fn of_several_rollouts_that_name_a_workload_one_leads() {
+        fn check(rollouts: &[Value], mark: &str, expect: Option<&str>) {
+            let caches = caches(rollouts, &[], &[]);
+            let mark = json!({"rolloutName": mark}).to_string();
+            let (leader, _) = around(&caches, &json!({IN_PROGRESSING: mark}));
+            assert_eq!(leader.map(|leader| leader.name).as_deref(), expect, "{rollouts:?}");
+        }
+        let (old, young) = (rollout("old", 1, "Healthy", false), rollout("young", 2, "", false));
+        check(&[], "", None);
+        check(&[young.clone(), old.clone()], "", Some("old"));
+        check(&[rollout("old", 1, "Disabled", true), young.clone()], "", Some("young"));
+        check(&[old.clone(), rollout("young", 2, "Progressing", false)], "", Some("young"));
+        check(&[old.clone(), rollout("young", 2, "Disabling", true)], "", Some("young"));
+        check(&[old, young], "young", Some("young"));
+    }
+
+    #[test]
+    fn a_rollout_says_whether_it_holds_and_whether_it_gives_back() {
+        fn check(rollout: &Value, idle: bool, ending: bool) {
+            let caches = caches(std::slice::from_ref(rollout), &[], &[]);
+            let leader = around(&caches, &json!({})).0.unwrap();
+            assert_eq!((leader.idle, leader.ending), (idle, ending), "{rollout}");
+            assert_eq!(leader.obstacle, None);
+        }
+        let with_reason = |reason: &str| {
+            let mut rollout = rollout("web", 1, "Progressing", false);
+            rollout["status"]["conditions"] = json!([{
+                "type": "Progressing", "status": "True", "reason": reason, "message": "",
+            }]);
+            rollout
+        };
+        check(&rollout("web", 1, "Healthy", false), false, false);
+        check(&rollout("web", 1, "Disabled", true), true, false);
+        check(&rollout("web", 1, "Disabling", true), true, true);
+        check(&rollout("web", 1, "Terminating", false), false, true);
+        check(&with_reason("InRolling"), false, false);
+        check(&with_reason("Paused"), false, false);
+        check(&with_reason("Finalising"), false, true);
+        check(&with_reason("Cancelling"), false, true);
+        let mut deleted = rollout("web", 1, "Healthy", false);
+        deleted["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:09:00Z");
+        check(&deleted, true, false);
+    }
+
+    #[test]
+    fn a_rollout_that_cannot_release_says_why() {
+        let mut canary = rollout("web", 1, "Healthy", false);
+        canary["spec"]["strategy"]["canary"]["enableExtraWorkloadForCanary"] = json!(true);
+        let leader = around(&caches(&[canary], &[], &[]), &json!({})).0.unwrap();
+        assert!(leader.obstacle.unwrap().contains("enableExtraWorkloadForCanary"));
+    }
+
+    #[test]
+    fn control_info_counts_for_as_long_as_its_release_is_there() {
+        fn check(release: &Value, uid: &str, expect: Release) {
+            let caches = caches(&[], std::slice::from_ref(release), &[]);
+            let control = json!({"name": "web", "uid": uid}).to_string();
+            let found = around(&caches, &json!({CONTROL_INFO: control})).1;
+            assert_eq!(found, expect, "{release}");
+        }
+        let release = |batch_partition: Value, phase: &str| {
+            json!({
+                "apiVersion": "rollouts.kruise.io/v1beta1",
+                "kind": "BatchRelease",
+                "metadata": {"namespace": "shop", "name": "web", "uid": "r", "resourceVersion": "1"},
+                "spec": {
+                    "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                    "releasePlan": {"batches": [], "batchPartition": batch_partition},
+                },
+                "status": {"phase": phase, "canaryStatus": {"currentBatch": 0}},
+            })
+        };
+        check(&release(json!(0), "Progressing"), "r", Release::GoesOn);
+        check(&release(json!(0), "Progressing"), "another", Release::None);
+        check(&release(json!(0), "Completed"), "r", Release::Ending);
+        check(&release(Value::Null, "Progressing"), "r", Release::Ending);
+        let mut deleted = release(json!(0), "Progressing");
+        deleted["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:09:00Z");
+        check(&deleted, "r", Release::Ending);
+        let free = around(&caches(&[], &[], &[]), &json!({}));
+        assert_eq!(free, (None, Release::None));
+    }
+
+    #[test]
+    fn the_replica_set_to_go_back_to_is_the_earliest_that_runs_another_template() {
+        let set = |hash: &str, revision: &str, replicas: u32, image: &str| {
+            json!({
+                "metadata": {
+                    "namespace": "shop", "name": hash, "uid": hash, "resourceVersion": "1",
+                    "labels": {"pod-template-hash": hash}, "annotations": {REVISION: revision},
+                    "ownerReferences": [{
+                        "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "u",
+                        "controller": true,
+                    }],
+                },
+                "spec": {"replicas": replicas, "template": {"spec": {"image": image}}},
+                "status": {"replicas": replicas},
+            })
+        };
+        let look = |sets: &[Value], image: &str| {
+            let object = json!({
+                "metadata": {"uid": "u"}, "spec": {"template": {"spec": {"image": image}}},
+            });
+            let found = surroundings(&caches(&[], &[], sets), &web(), &object, &object);
+            (found.running, found.stable_revision)
+        };
+        let (one, two) = (set("h1", "9", 3, "v1"), set("h2", "10", 1, "v2"));
+        let stable = |hash: &str| (Some(true), Some(hash.to_owned()));
+        assert_eq!(look(&[], "v2"), (Some(false), None));
+        assert_eq!(look(&[set("h1", "9", 0, "v1")], "v2"), (Some(false), None));
+        assert_eq!(look(std::slice::from_ref(&one), "v2"), stable("h1"));
+        assert_eq!(look(&[one.clone(), two.clone()], "v3"), stable("h1"));
+        assert_eq!(look(&[one.clone(), two], "v1"), stable("h2"));
+        assert_eq!(look(&[one], "v1"), (Some(true), None));
+    }
+}
