@@ -78,9 +78,9 @@ impl Embedded {
         let cluster = SimCluster::new(options);
         cluster.register_webhook_service(webhook::caller());
         let url = format!("https://{address}");
-        let (listener, certificate) = tls::around(listener)
+        let (listener, identity) = tls::around(listener)
             .map_err(|error| Failure::Failed(format!("cannot make a certificate: {error}")))?;
-        write(&flags.kubeconfig, &kubeconfig(&url, &certificate))?;
+        write(&flags.kubeconfig, &kubeconfig(&url, &identity))?;
         let (router, kubeconfig) = (cluster.router(), flags.kubeconfig.clone());
         Ok(Self { url, kubeconfig, listener, router, cluster })
     }
@@ -106,10 +106,12 @@ impl Embedded {
     }
 }
 
-/// A kubeconfig with one context, `sluice`, for the server with this certificate, in PEM. Its user says
-/// nothing of himself: he is the admin, until `kubectl --token` or `--as` says otherwise.
-fn kubeconfig(url: &str, certificate: &str) -> String {
-    let authority = base64::engine::general_purpose::STANDARD.encode(certificate);
+/// A kubeconfig with one context, `sluice`, for the server with this certificate. Its user says nothing of
+/// himself to the server, which asks nobody for a certificate: he is the admin, until `kubectl --token` or
+/// `--as` says otherwise. But over TLS kubectl asks a user who has nothing at all for name and password.
+fn kubeconfig(url: &str, identity: &tls::Identity) -> String {
+    let encoded = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+    let authority = encoded(&identity.certificate);
     api::to_yaml(&json!({
         "apiVersion": "v1",
         "kind": "Config",
@@ -118,7 +120,10 @@ fn kubeconfig(url: &str, certificate: &str) -> String {
             "server": url,
             "certificate-authority-data": authority,
         }}],
-        "users": [{"name": "sluice", "user": {}}],
+        "users": [{"name": "sluice", "user": {
+            "client-certificate-data": authority,
+            "client-key-data": encoded(&identity.key),
+        }}],
         "contexts": [{
             "name": "sluice",
             "context": {"cluster": "sluice", "user": "sluice", "namespace": "default"},
@@ -153,13 +158,17 @@ mod tests {
 
     #[test]
     fn the_kubeconfig_is_one_that_clients_read() {
-        let text = kubeconfig("https://127.0.0.1:1", "a certificate");
+        let words = || "words".to_owned();
+        let identity = tls::Identity { certificate: words(), key: words() };
+        let text = kubeconfig("https://127.0.0.1:1", &identity);
         let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
         assert_eq!(read.current_context.as_deref(), Some("sluice"));
         assert_eq!(
             read.contexts[0].context.as_ref().unwrap().namespace.as_deref(),
             Some("default")
         );
+        let user = read.auth_infos[0].auth_info.as_ref().unwrap();
+        assert!(user.client_certificate_data.is_some(), "kubectl would ask for name and password");
     }
 
     #[tokio::test]

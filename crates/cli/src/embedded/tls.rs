@@ -27,9 +27,15 @@ pub(super) struct Listener {
     shaking: FuturesUnordered<BoxFuture<'static, Option<Connection>>>,
 }
 
-/// Puts a certificate of its own before a listener; with it comes the certificate, in PEM, by which
-/// clients know it.
-pub(super) fn around(tcp: TcpListener) -> Result<(Listener, String), String> {
+/// Certificate and key, in PEM.
+pub(super) struct Identity {
+    pub(super) certificate: String,
+    pub(super) key: String,
+}
+
+/// Puts a certificate of its own before a listener; with it comes the certificate by which clients know
+/// it.
+pub(super) fn around(tcp: TcpListener) -> Result<(Listener, Identity), String> {
     let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
     let own = rcgen::generate_simple_self_signed(names).map_err(|error| error.to_string())?;
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
@@ -41,7 +47,8 @@ pub(super) fn around(tcp: TcpListener) -> Result<(Listener, String), String> {
         .with_single_cert(vec![own.cert.der().clone()], key)
         .map_err(|error| error.to_string())?;
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    Ok((Listener { tcp, acceptor, shaking: FuturesUnordered::new() }, own.cert.pem()))
+    let identity = Identity { certificate: own.cert.pem(), key: own.signing_key.serialize_pem() };
+    Ok((Listener { tcp, acceptor, shaking: FuturesUnordered::new() }, identity))
 }
 
 impl axum::serve::Listener for Listener {
