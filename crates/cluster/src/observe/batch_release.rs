@@ -172,8 +172,10 @@ fn find<'a>(
         Kind::StatefulSet => {
             let seen = held.sets.get(&workload.key)?;
             let object = seen.spec.live(&seen.meta);
-            let body = statefulset::body(seen, &object, claimed(&object));
-            Some(Found { live: live(&seen.meta, object), body, pods: pods_of(&seen.meta.uid) })
+            let pods = pods_of(&seen.meta.uid);
+            let ran = pods.iter().map(|seen| seen.pod.revision.as_str());
+            let body = statefulset::body(seen, &object, ran, claimed(&object));
+            Some(Found { live: live(&seen.meta, object), body, pods })
         }
         Kind::DaemonSet => {
             let seen = held.daemon_sets.get(&workload.key)?;

@@ -1,5 +1,7 @@
 //! StatefulSets: held by a partition above what has not moved; under OnDelete by nobody evicting.
 
+use std::collections::BTreeMap;
+
 use api::batches::names::{
     CONTROL_INFO, HELD_PARTITION, IN_PROGRESSING, STATEFULSET_ORIGINAL_STRATEGY,
 };
@@ -54,19 +56,39 @@ pub fn keep_held(old: &Value, new: &Value, keep: KeepHeld) -> Value {
     draft.patch()
 }
 
-/// What a decision about its release looks at.
-pub(crate) fn body(seen: &StatefulSetSeen, live: &Value, claimed: Claimed) -> Body {
+/// What a decision about its release looks at. `ran` are the revisions of its Pods.
+pub(crate) fn body<'a>(
+    seen: &StatefulSetSeen,
+    live: &Value,
+    ran: impl Iterator<Item = &'a str>,
+    claimed: Claimed,
+) -> Body {
     let strategy = &live["spec"]["updateStrategy"];
+    let stable = match strategy["type"] == "OnDelete" {
+        // Its status never says so.
+        true => most(ran, &seen.update_revision),
+        false => seen.current_revision.clone(),
+    };
     Body {
         workload: seen.workload(&[], Claim::Free),
         // A status of the original names it by its ControllerRevision, which is what its Pods carry.
         also_called: Vec::new(),
-        stable_revision: Some(seen.current_revision.clone()).filter(|it| !it.is_empty()),
+        stable_revision: Some(stable).filter(|it| !it.is_empty()),
         control: claimed.control,
         in_progressing: claimed.in_progressing,
         max_unavailable: count(&strategy["rollingUpdate"]["maxUnavailable"]),
         machinery: Machinery::StatefulSet { saved: saved(live).map(|saved| read(&saved)) },
     }
+}
+
+/// The revision of most Pods that are not at the update revision; that one where there are none.
+pub(crate) fn most<'a>(ran: impl Iterator<Item = &'a str>, update: &str) -> String {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for revision in ran.filter(|it| *it != update && !it.is_empty()) {
+        *counts.entry(revision).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or(update, |(revision, _)| revision).to_owned()
 }
 
 /// The patch that takes it over.

@@ -104,9 +104,13 @@ fn what_the_webhook_held_is_given_back_though_the_release_never_began() {
     let never = ending(set(5).preparing()).body(|body| {
         body.machinery = Machinery::StatefulSet { saved: None };
     });
-    check(&never, "Finalizing: release to partition 0");
-    let nothing = never.strategy(partition(0)).body(|body| body.in_progressing = false);
-    check(&nothing, "Completed: -");
+    // By the Rollout whose mark it bears: a write of ours would be taken for somebody who lets go of it.
+    check(&never, "Completed: -");
+    let alone = never.body(|body| {
+        body.in_progressing = false;
+        body.machinery = Machinery::StatefulSet { saved: Some(partition(0)) };
+    });
+    check(&alone, "Finalizing: release to partition 0");
 }
 
 #[test]
@@ -115,7 +119,25 @@ fn what_somebody_else_took_our_name_from_is_given_back_all_the_same() {
         body.control = Control::Free;
         body.machinery = Machinery::StatefulSet { saved: None };
     });
-    check(&lost, "Finalizing: release to partition 0");
+    check(&lost, "Completed: -");
+    let alone = lost.body(|body| body.in_progressing = false);
+    check(&alone, "Finalizing: release to partition 0");
+}
+
+#[test]
+fn what_is_broken_is_moved_back_before_a_set_that_nobody_else_moves_is_given_back() {
+    let broken = |pod: &mut engine::world::Pod| {
+        pod.ready_since = None;
+        pod.trouble = Some(trouble());
+    };
+    let back = ending(on_delete(9).budget(4).updated(&[8, 7]))
+        .change(8, broken)
+        .change(7, broken)
+        .workload(|workload| workload.update_revision = "v1".into());
+    check(&back, "Finalizing: evict 8 7");
+    // Its status never says what it ran before.
+    let unsaid = back.body(|body| body.stable_revision = Some("v0".into()));
+    check(&unsaid.release(|release| release.immediate = false), "Finalizing: evict 8 7");
 }
 
 #[test]

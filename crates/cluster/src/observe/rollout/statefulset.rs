@@ -1,7 +1,5 @@
 //! StatefulSets: by their status, and by ordinals.
 
-use std::collections::BTreeMap;
-
 use engine::world::Pod;
 
 use super::{Counted, Reading, unclaimed};
@@ -19,14 +17,15 @@ pub(super) fn read<'a>(held: &'a Held, key: &Key, stable: Option<&str>) -> Optio
     let number = |value: &serde_json::Value| value.as_u64().and_then(|it| u32::try_from(it).ok());
     let pods = held.pods_of(&seen.meta.uid);
     let update = seen.update_revision.clone();
+    let ran = || pods.iter().map(|pod| pod.revision.as_str());
     let stable = if strategy["type"] == "OnDelete" {
-        stable.map_or_else(|| most(&pods, &update), str::to_owned)
+        stable.map_or_else(|| statefulset::most(ran(), &update), str::to_owned)
     } else {
         seen.current_revision.clone()
     };
     let stands = number(&strategy["rollingUpdate"]["partition"]).unwrap_or(0);
     let first = number(&spec["ordinals"]["start"]).unwrap_or(0);
-    let body = statefulset::body(seen, &object, unclaimed(&object));
+    let body = statefulset::body(seen, &object, ran(), unclaimed(&object));
     let counted = Counted {
         generation: seen.meta.generation,
         observed_generation: seen.observed_generation,
@@ -39,16 +38,6 @@ pub(super) fn read<'a>(held: &'a Held, key: &Key, stable: Option<&str>) -> Optio
         update,
     };
     Some(Reading { meta: &seen.meta, object, body, counted })
-}
-
-/// The revision of most Pods that are not at the update revision; that one where there are none.
-fn most(pods: &[Pod], update: &str) -> String {
-    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-    for pod in pods.iter().filter(|pod| pod.revision != update && !pod.revision.is_empty()) {
-        *counts.entry(&pod.revision).or_default() += 1;
-    }
-    let most = counts.into_iter().max_by_key(|(_, count)| *count);
-    most.map_or(update, |(revision, _)| revision).to_owned()
 }
 
 /// The partition that holds what has not moved, and nothing else; above all before anything has.

@@ -24,7 +24,7 @@ pub(super) fn finish(world: &World, status: &mut Status, body: &Body, now: Times
     // A Rollout that replaces one release by another holds the workload all the while.
     let replaced = release.batch_partition.is_some() && body.in_progressing;
     // Held half-way back, a workload would be at two revisions for good.
-    let back = body.stable_revision.as_ref() == Some(&body.workload.update_revision);
+    let back = status.stable(body) == Some(&body.workload.update_revision);
     // Held for the release that comes next: its template would go out without steps.
     let released = &status.update_revision;
     let other = !released.is_empty() && !body.is_at(released);
@@ -39,6 +39,11 @@ pub(super) fn finish(world: &World, status: &mut Status, body: &Body, now: Times
     }
     if !ours && !is_held(body) {
         return completed(status, format!("{name} is given back"));
+    }
+    // What bears no name of ours and a Rollout's mark is the Rollout's: what we wrote to it would be taken
+    // for somebody who lets go of it.
+    if body.control == Control::Free && body.in_progressing {
+        return completed(status, format!("{name} is its Rollout's to give back"));
     }
     let restore = original(body);
     if !release.deleted

@@ -147,7 +147,7 @@ fn go(world: &World, status: &mut Status, body: &Body, phase: Phase, now: Timest
     let other = phase == Phase::Progressing && !body.is_at(&status.update_revision);
     let turns_back = world.release.rollback_in_batches
         && status.no_need_update.is_none()
-        && body.stable_revision.as_ref() == Some(&body.workload.update_revision);
+        && status.stable(body) == Some(&body.workload.update_revision);
     if other && !turns_back {
         return superseded(world, status, body, now);
     }

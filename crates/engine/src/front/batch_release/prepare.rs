@@ -26,7 +26,7 @@ pub(super) fn prepare(
         return Some(Standing::act(Remark::on("TakingOver", message), action));
     }
     let back = world.release.rollback_in_batches
-        && body.stable_revision.as_ref() == Some(&body.workload.update_revision);
+        && status.stable(body) == Some(&body.workload.update_revision);
     if back {
         let pods = no_need_update(world, body);
         if !pods.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn prepare(
     status.no_need_update = back.then(|| Count::take(world, body, now).updated);
     status.phase = Some(Phase::Progressing);
     status.update_revision.clone_from(&body.workload.update_revision);
-    status.stable_revision = body.stable_revision.clone().unwrap_or_default();
+    status.stable_revision = status.stable(body).cloned().unwrap_or_default();
     restart(status, 0);
     None
 }

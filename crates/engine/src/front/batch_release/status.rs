@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::world::Body;
 use crate::world::Uid;
 
 /// `status.phase`.
@@ -100,6 +101,13 @@ pub struct Status {
 }
 
 impl Status {
+    /// What the workload ran before this release: as it was noted when the release began, and before that
+    /// what the workload says now.
+    pub(super) fn stable<'a>(&'a self, body: &'a Body) -> Option<&'a String> {
+        let noted = Some(&self.stable_revision).filter(|noted| !noted.is_empty());
+        noted.or(body.stable_revision.as_ref())
+    }
+
     /// What writing `self` over `old` would tell.
     pub fn change(&self, old: &Self) -> Change {
         if self == old {
