@@ -102,7 +102,7 @@ impl Summary {
             step_state: known(&canary.current_step_state),
             step: canary.current_step_index,
             steps: plan.as_ref().map_or(0, |plan| plan.steps.len()),
-            waits_for: standing.waits_for(),
+            waits_for: waits_for(&standing, &canary.message),
             remedy: standing.remedy(&format!("rollout/{name}")),
             current: status.observed_generation >= generation
                 && !matches!(standing, Standing::Unseen | Standing::Held)
@@ -183,6 +183,21 @@ impl Summary {
 
     fn phase_word(&self) -> &str {
         if self.phase.is_empty() { "Unseen" } else { &self.phase }
+    }
+}
+
+/// What it waits for; for Pods with what its BatchRelease says of them, which stands at the end of
+/// `BatchRelease is at state Upgrading, rollout-id web-v2, step 2, …`.
+fn waits_for(standing: &Standing, said: &str) -> String {
+    let why = match standing {
+        Standing::Updating(step) | Standing::Approved(step) => {
+            said.split_once(&format!(", step {step}, ")).map(|(_, why)| why)
+        }
+        _ => None,
+    };
+    match why {
+        Some(why) => format!("{}: {why}", standing.waits_for()),
+        None => standing.waits_for(),
     }
 }
 
@@ -348,4 +363,27 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
         lines.push(("Age", age(created, now).into()));
     }
     pairs(paint, room, &lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_pods_do_not_come_is_told_in_the_words_of_the_batch_release() {
+        let check = |standing: &Standing, said: &str, expect: &str| {
+            assert_eq!(waits_for(standing, said), expect);
+        };
+        let said =
+            "BatchRelease is at state Upgrading, rollout-id web-v2, step 2, web-x is not ready";
+        let updating = Standing::Updating(2);
+        check(&updating, said, "the Pods of step 2: web-x is not ready");
+        check(
+            &updating,
+            "BatchRelease is at state Upgrading, rollout-id a, step 2",
+            "the Pods of step 2",
+        );
+        check(&Standing::Updating(1), said, "the Pods of step 1");
+        check(&Standing::Approval(2), said, "an approval of step 2");
+    }
 }
