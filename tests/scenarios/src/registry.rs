@@ -211,6 +211,7 @@ macro_rules! with_scenarios {
                 a_batch_that_does_not_get_ready_is_called_stuck,
                 a_batch_of_a_statefulset_goes_in_parallel_inside_its_budget,
                 a_template_that_changes_under_a_release_moves_nothing,
+                a_release_that_the_original_left_half_way_goes_on,
             }
             steps {
                 a_deployment_goes_step_by_step,

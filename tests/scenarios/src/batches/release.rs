@@ -244,9 +244,7 @@ pub(crate) async fn a_deployment_that_is_scaled_keeps_the_share_of_its_batch(env
         let mut patience = env.patience(env.limit(120));
         let all = usize::try_from(replicas).unwrap_or(0);
         while web.pods().await?.len() != all || web.running("app:v2").await?.0 != updated {
-            patience
-                .rest(|| format!("{updated} of {replicas} Pods run the new revision"))
-                .await?;
+            patience.rest(|| format!("{updated} of {replicas} Pods run the new revision")).await?;
         }
     }
     release.go_to(1).await?;
@@ -350,4 +348,54 @@ pub(crate) async fn a_template_that_changes_under_a_release_moves_nothing(env: E
         Ok(none && web.running("app:v2").await? == (1, 1))
     })
     .await
+}
+
+/// "A release that it left half-way is re-anchored from what is seen (updated Pods, annotations, status),
+/// without moving a Pod": as the original's manager leaves each kind.
+pub(crate) async fn a_release_that_the_original_left_half_way_goes_on(env: Env) -> Outcome {
+    for (kind, name, spec) in [
+        (DEPLOYMENTS, "web", json!({"replicas": 4})),
+        (SETS, "db", json!({"replicas": 4})),
+        (DAEMONSETS, "probe", json!({})),
+    ] {
+        let mut web = Workload::deploy(&env, kind, name, spec).await?;
+        let before = web.read().await?;
+        let all = web.pods().await?.len();
+        web.change_image("app:v2").await?;
+        let release = web.release(&json!([1, "100%"])).await?;
+        release.ready(0).await?;
+        let mut status = json!({
+            "observedReleasePlanHash": "as-the-original-hashes", "conditions": null,
+            "evicting": null, "lastEvictionTime": null, "message": null,
+        });
+        if kind == DEPLOYMENTS {
+            // It calls a Deployment's revision by a hash of its own, and says so on the Pods.
+            for pod in web.pods().await?.iter().filter(|pod| pod.image == "app:v2") {
+                let labels =
+                    json!({"metadata": {"labels": {"controller-revision-hash": "kruise"}}});
+                env.patch(crate::env::PODS, &pod.name, &labels).await?;
+            }
+            status["updateRevision"] = json!("kruise");
+        }
+        web.change(&json!({"metadata": {"annotations": {
+            "sluice.dev/original-update-strategy": null, "sluice.dev/held-partition": null,
+        }}}))
+        .await?;
+        let content = "application/merge-patch+json";
+        let status = json!({"status": status});
+        env.patch_sub(RELEASES, name, "status", content, &status).await?;
+        release.ready(0).await?;
+        web.runs("app:v2", 1).await?;
+        release.go_to(1).await?;
+        release.ready(1).await?;
+        web.runs("app:v2", all).await?;
+        release.go_to(Value::Null).await?;
+        release.completed().await?;
+        web.is_clean().await?;
+        let after = web.read().await?;
+        for field in ["strategy", "updateStrategy"] {
+            same(field, after["spec"][field].clone(), before["spec"][field].clone())?;
+        }
+    }
+    Ok(())
 }

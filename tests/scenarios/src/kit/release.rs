@@ -198,10 +198,6 @@ impl Release {
         Ok(())
     }
 
-    pub(crate) async fn read(&self) -> Result<Value, Failure> {
-        Ok(self.env.get(RELEASES, &self.name).await?)
-    }
-
     pub(crate) async fn until(
         &self,
         claim: &str,
