@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use cluster::act::batch_release::act;
 use cluster::observe::batch_release::{Observed, Terms, observe};
-use cluster::{ActReport, GoOn, Key, Unseen};
+use cluster::{ActReport, Front, GoOn, Key, Subject, Unseen};
 use engine::decision::Action as Motion;
 use engine::front::batch_release::{
     Action, Body, Control, Held, Label, Machinery, Mark, Original, Rolling, Target,
@@ -559,6 +559,42 @@ async fn a_failure_ends_the_labelling() {
     let (asked, report) =
         acted(of_deployment(deployment()), &Action::Label { pods }, replies).await;
     assert_eq!((asked.len(), report.error), (8, Some("unknown")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_is_unseen_until_the_watch_of_its_kind_has_come_to_it() {
+    let played = Played::start(of_deployment(deployment()), |_| done(190)).await;
+    let observed = look(&played);
+    let action = Action::Size(Size::Size { name: "web-old".into(), size: 3 });
+    let mut report = act(&played.hands, &observed, &action, &|| GoOn::Yes).await;
+    let unseen = &mut report.unseen;
+    let key = Key::new("exch", "rel");
+    let sees = |unseen: &mut Unseen| {
+        let terms = Terms { settings: &Settings::default(), keep_paused: false };
+        !observe(&played.caches, &key, terms, Outcome::default(), unseen).unwrap().world.unseen
+    };
+    assert!(!sees(unseen));
+    let mut sized = set("web:v1", "old", 3, 5);
+    sized["metadata"]["resourceVersion"] = json!("190");
+    played.push("replicasets", "MODIFIED", sized).await;
+    assert!(sees(unseen));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_by_annotation_is_another_wish() {
+    let played = Played::start(of_deployment(deployment()), nothing).await;
+    let observed = look(&played);
+    let subject = Subject::new(Front::BatchRelease, Key::new("exch", "rel"));
+    let asks = || played.caches.still_asks_as(&subject, &observed.meta);
+    assert!(asks());
+    let mut same = release("Deployment");
+    same["metadata"]["resourceVersion"] = json!("191");
+    played.push("batchreleases", "MODIFIED", same.clone()).await;
+    assert!(asks(), "a status is no wish");
+    same["metadata"]["annotations"] = json!({"sluice.dev/paused": "true"});
+    played.push("batchreleases", "MODIFIED", same).await;
+    assert!(!asks());
+    assert!(look(&played).world.release.paused);
 }
 
 #[tokio::test(start_paused = true)]
