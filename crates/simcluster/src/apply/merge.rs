@@ -71,11 +71,16 @@ fn merge_lists(shape: Shape<'_>, live: &[Value], config: &[Value]) -> Vec<Value>
 
 /// Takes out what the applier owned (`last`) and neither it nor anybody else owns now (`kept`).
 ///
-/// A field or item goes with everything below it, defaults included, unless something below is
-/// still owned.
+/// A field or item goes with everything below it, defaults included, unless it is still owned.
 pub(super) fn remove(shape: Shape<'_>, value: &mut Value, last: &FieldSet, kept: &FieldSet) {
+    // A declared field is owned by whoever owns something below it. An item, or a key that no schema
+    // declares, is only by whoever owns it itself: it goes with all that others have below it.
     let goes = |segment: &str, below: &FieldSet, declared: bool| {
-        kept.children.get(segment).is_none_or(FieldSet::is_empty) && (below.member || declared)
+        let owned = kept
+            .children
+            .get(segment)
+            .is_some_and(|kept| if declared { !kept.is_empty() } else { kept.member });
+        !owned && (below.member || declared)
     };
     match value {
         Value::Object(map) => {

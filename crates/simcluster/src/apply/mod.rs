@@ -44,16 +44,15 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     let mut changes = compare(shape, live.unwrap_or(&empty), new);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
-    if writer.subresource == Some("scale") && kind.custom.is_none() {
+    if writer.subresource == Some("scale")
+        && let Some((replicas, pointer)) = replicas_of(kind)
+    {
         // Quirks of the real server: a Scale of zero leaves the number out, so nobody owns it; and
         // where nobody does, nobody is noted.
-        let owned = owners.iter_mut().any(|owner| {
-            let spec = owner.fields.set().children.get("f:spec");
-            spec.is_some_and(|spec| spec.children.contains_key("f:replicas"))
-        });
-        if new["spec"]["replicas"] == 0 {
+        let mut owned = owners.iter_mut().map(|owner| owner.fields.set().intersection(&replicas));
+        if new.pointer(&pointer).is_some_and(|number| number == 0) {
             changes.removed.absorb(&std::mem::take(&mut changes.set));
-        } else if !owned {
+        } else if owned.all(|owned| owned.is_empty()) {
             changes.set = FieldSet::default();
         }
     }
@@ -78,10 +77,7 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
 /// A quirk of the real server: a scale that changes nothing moves the replicas of whoever owns them
 /// to another entry of the same manager, without a time.
 fn split(kind: &Kind, owners: &mut Vec<Entry>) {
-    let Some(paths) = &kind.scale else { return };
-    let mut replicas = FieldSet::default();
-    let path = paths.spec_replicas.split('.').filter(|part| !part.is_empty());
-    path.fold(&mut replicas, |at, part| at.below(&format!("f:{part}"))).member = true;
+    let Some((replicas, _)) = replicas_of(kind) else { return };
     let mut apart = Vec::new();
     for owner in owners.iter_mut().filter(|owner| !owner.applies) {
         let fields = owner.fields.set();
@@ -92,6 +88,15 @@ fn split(kind: &Kind, owners: &mut Vec<Entry>) {
         }
     }
     owners.extend(apart);
+}
+
+/// The field that a Scale is about, and where it is.
+fn replicas_of(kind: &Kind) -> Option<(FieldSet, String)> {
+    let path = &kind.scale.as_ref()?.spec_replicas;
+    let mut replicas = FieldSet::default();
+    let parts = path.split('.').filter(|part| !part.is_empty());
+    parts.fold(&mut replicas, |at, part| at.below(&format!("f:{part}"))).member = true;
+    Some((replicas, path.replace('.', "/")))
 }
 
 /// The most managers that update, besides those that apply, and who gets the fields of the rest.
