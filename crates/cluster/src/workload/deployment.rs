@@ -48,9 +48,10 @@ pub fn keep_held(old: &Value, new: &Value, keep: KeepHeld) -> Value {
     let kept = annotation(new, DEPLOYMENT_STRATEGY).or(annotation(old, DEPLOYMENT_STRATEGY));
     let recreate = |object: &Value| object["spec"]["strategy"]["type"] == "Recreate";
     match (recreate(old), recreate(new), kept) {
-        (true, false, Some(kept)) => {
+        // A manifest may have bounds and leave the type to the server: beside Recreate they are refused.
+        (true, still, Some(kept)) if !still || asked_bounds(new).is_object() => {
             draft.set(&["spec", "strategy"], json!({"type": "Recreate", "rollingUpdate": null}));
-            if let Some(kept) = with_rolling(kept, &new["spec"]["strategy"]["rollingUpdate"]) {
+            if let Some(kept) = with_rolling(kept, asked_bounds(new)) {
                 draft.annotate(DEPLOYMENT_STRATEGY, kept);
             }
         }
@@ -214,6 +215,11 @@ fn written(rolling: Rolling) -> Value {
 
 fn recreates(live: &Value) -> bool {
     live["spec"]["strategy"]["type"] == "Recreate"
+}
+
+/// `rollingUpdate`, null where there is none.
+fn asked_bounds(object: &Value) -> &Value {
+    &object["spec"]["strategy"]["rollingUpdate"]
 }
 
 /// The kept strategy with these bounds; `None` where it has them, or cannot be read.

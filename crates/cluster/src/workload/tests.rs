@@ -128,6 +128,10 @@ fn a_held_deployment_stays_held_and_what_is_asked_for_is_kept() {
     let rolling = json!({"maxSurge": 2, "maxUnavailable": 0});
     let strategy = r#"{"partition":0,"rollingStyle":"Partition","rollingUpdate":{"maxSurge":2,"maxUnavailable":0}}"#;
     check(
+        json!({"spec": {"strategy": {"rollingUpdate": rolling}}}),
+        json!({"metadata": {"annotations": {DEPLOYMENT_STRATEGY: strategy}}}),
+    );
+    check(
         json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling}}}),
         json!({"metadata": {"annotations": {DEPLOYMENT_STRATEGY: strategy}}}),
     );
