@@ -317,3 +317,53 @@ fn a_statefulset_of_a_hundred_takes_a_tenth_of_what_the_original_asks() {
     // The original: 1,186.
     costs(STATEFULSET, 118);
 }
+
+#[test]
+fn with_the_gate_a_release_that_is_deleted_leaves_its_workload_held() {
+    in_virtual_time(async {
+        let play = Play::begin(DEPLOYMENT, 4).await;
+        let mut settings = Settings::default();
+        settings.gates.keep_workload_paused_on_rollout_deletion = true;
+        let operator = play.harness.operator(play.harness.router(), "operator", settings);
+        let path = format!("{}/web", play.kind.path());
+        let change = play.kind.change();
+        send(&play.client, "PATCH", &path, &change).await.expect("the change is taken");
+        let release = format!("{RELEASE}/web");
+        send(&play.client, "POST", RELEASE, &play.kind.release()).await.expect("it is taken");
+        play.until("the first batch is ready", async || {
+            play.get(&release).await["status"]["canaryStatus"]["batchState"] == "Ready"
+        })
+        .await;
+        send(&play.client, "DELETE", &release, &Value::Null).await.expect("it is deleted");
+        play.until("it is gone", async || play.get(&release).await.is_null()).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(play.pods("app:v2").await, 1);
+        let workload = play.get(&path).await;
+        assert_eq!(workload["spec"]["paused"], true);
+        assert!(!workload["metadata"].to_string().contains("control-info"), "it is nobody's");
+        operator.stop().await.expect("it leads to the end");
+    });
+}
+
+#[test]
+fn without_the_gate_no_deployment_is_taken_over() {
+    in_virtual_time(async {
+        let play = Play::begin(DEPLOYMENT, 4).await;
+        let mut settings = Settings::default();
+        settings.gates.advanced_deployment = false;
+        let operator = play.harness.operator(play.harness.router(), "operator", settings);
+        let path = format!("{}/web", play.kind.path());
+        let before = play.get(&path).await;
+        let release = format!("{RELEASE}/web");
+        send(&play.client, "POST", RELEASE, &play.kind.release()).await.expect("it is taken");
+        play.until("it says why", async || {
+            let status = play.get(&release).await["status"]["conditions"].to_string();
+            status.contains("Degraded") && status.contains("AdvancedDeployment")
+        })
+        .await;
+        send(&play.client, "DELETE", &release, &Value::Null).await.expect("it is deleted");
+        play.until("it is gone", async || play.get(&release).await.is_null()).await;
+        assert_eq!(play.get(&path).await, before);
+        operator.stop().await.expect("it leads to the end");
+    });
+}

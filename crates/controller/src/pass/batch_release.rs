@@ -25,13 +25,16 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
     let caches = &*context.attention.caches;
     let terms = Terms {
         settings: &context.settings.engine,
-        keep_paused: context.settings.rollout.freeze_on_deletion,
+        keep_paused: context.settings.gates.keep_workload_paused_on_rollout_deletion,
     };
     let outcome = memory.outcome.clone();
     let Some(mut observed) = observe(caches, &key, terms, outcome, &mut memory.unseen) else {
         debug!(release = %key, "gone, or not to be read");
         return Done::gone(subject);
     };
+    if !context.settings.gates.advanced_deployment {
+        leave_deployments(&mut observed);
+    }
     let now = context.clock.now();
     let decision = decide(&observed.world, now);
     memory.outcome = observed.world.outcome.clone();
@@ -70,6 +73,17 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
         memory.learn(report);
     }
     Done { subject, memory: Some(memory), wake, stand }
+}
+
+/// Without the gate `AdvancedDeployment` no Deployment is taken over; one that was is given back when its
+/// release ends.
+fn leave_deployments(observed: &mut Observed) {
+    let release = &mut observed.world.release;
+    if release.kind == "Deployment" {
+        let gate =
+            "Deployments are not released in batches without the feature gate AdvancedDeployment";
+        release.plan_error = Some(gate.to_owned());
+    }
 }
 
 /// When a status is written.

@@ -88,7 +88,8 @@ fn waiting(batch: &str, why: &str, held: Option<Remark>, pod: Option<String>) ->
     match held {
         // What waits for Pods waits for this one; what somebody else holds does not.
         Some(held) => {
-            let unsaid = held.course == Course::On && !held.message.contains(pod.trim_start_matches("; "));
+            let unsaid =
+                held.course == Course::On && !held.message.contains(pod.trim_start_matches("; "));
             let pod = if unsaid { pod.as_str() } else { "" };
             Remark { message: format!("{batch}: {why}; {}{pod}", held.message), ..held }
         }
