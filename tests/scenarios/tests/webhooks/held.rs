@@ -153,3 +153,15 @@ async fn is_closed_again(kind: Kind) {
     stage.until(&rollouts("/web"), "at step 1 again", on_top).await;
     assert_eq!(stage.running("app:v3").await, 1, "{kind:?}");
 }
+
+#[test]
+fn bounds_without_a_type_are_kept_and_not_refused_beside_recreate() {
+    in_virtual_time(async {
+        let stage = at_step_1(Kind::Deployment).await;
+        let bounds = json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": 3}}}});
+        let object = stage.patch(&Kind::Deployment.path(), &bounds).await.unwrap();
+        assert_eq!(object["spec"]["strategy"], json!({"type": "Recreate"}));
+        let kept = &object["metadata"]["annotations"]["rollouts.kruise.io/deployment-strategy"];
+        assert!(kept.as_str().unwrap_or_default().contains("\"maxSurge\":3"), "{kept}");
+    });
+}
