@@ -1,5 +1,7 @@
 //! Another template under a release: back to the stable one, or on to a third.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Outcome, RELEASED, SETS, same};
@@ -147,7 +149,7 @@ pub(crate) async fn a_broken_image_stops_at_its_step_and_is_rolled_back(env: Env
             patience.rest(|| "a Pod of the broken image is there".to_owned()).await?;
         }
         web.env
-            .stays(env.limit(60), "no more than the step asks for", || async {
+            .stays(Duration::from_secs(60), "no more than the step asks for", || async {
                 Ok(moved(&web.web.pods().await?) <= 2)
             })
             .await?;

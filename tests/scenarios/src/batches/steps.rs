@@ -1,5 +1,7 @@
 //! The steps of a Rollout, on each kind of workload.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, SETS, ensure, same};
@@ -22,7 +24,7 @@ async fn walks(env: &Env, kind: Kind, spec: Value) -> Outcome {
         web.batch_has(batch, size - last).await?;
         last = size;
         web.env
-            .stays(env.limit(10), "a step that waits moves no Pod", || async {
+            .stays(Duration::from_secs(10), "a step that waits moves no Pod", || async {
                 Ok(web.web.running("app:v2").await? == (size, size))
             })
             .await?;
@@ -53,11 +55,11 @@ pub(crate) async fn a_daemonset_goes_step_by_step(env: Env) -> Outcome {
 
 /// `pause.duration` goes on by itself, and one without waits.
 pub(crate) async fn a_duration_goes_on_by_itself(env: Env) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!([["20%", 30], "60%", ["80%", 0]])).await?;
+    let mut web = steps(&env, DEPLOYMENTS, &json!([["20%", 60], "60%", ["80%", 0]])).await?;
     web.change("app:v2").await?;
     web.waits(1).await?;
     web.env
-        .stays(env.limit(20), "the first step waits for its time", || async {
+        .stays(Duration::from_secs(20), "the first step waits for its time", || async {
             Ok(web.web.running("app:v2").await? == (1, 1))
         })
         .await?;

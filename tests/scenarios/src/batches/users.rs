@@ -1,5 +1,7 @@
 //! What users do to a release that is under way.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::env::{
@@ -20,7 +22,7 @@ pub(crate) async fn a_paused_rollout_stands_still_until_it_is_resumed(env: Env) 
         .await?;
         web.approve().await?;
         web.env
-            .stays(env.limit(20), "no Pod moves in a pause", || async {
+            .stays(Duration::from_secs(20), "no Pod moves in a pause", || async {
                 Ok(web.web.running("app:v2").await? == (1, 1))
             })
             .await?;
@@ -113,7 +115,7 @@ pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
     web.until("the share of ten", |it| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2)
         .await?;
     web.env
-        .stays(env.limit(20), "a share of 20 %", || async {
+        .stays(Duration::from_secs(20), "a share of 20 %", || async {
             Ok(web.web.running("app:v2").await?.0 <= 2)
         })
         .await?;
@@ -223,7 +225,7 @@ pub(crate) async fn scaling_up_at_one_percent_moves_no_further_pod(env: Env) -> 
     let all = |it: &Value| it["status"]["readyReplicas"] == 28;
     web.web.until("28 Pods are ready", 180, all).await?;
     web.env
-        .stays(env.limit(20), "one of 28 runs the new revision", || async {
+        .stays(Duration::from_secs(20), "one of 28 runs the new revision", || async {
             Ok(web.web.running("app:v2").await?.0 == 1)
         })
         .await?;
@@ -251,7 +253,7 @@ pub(crate) async fn a_second_rollout_of_a_workload_stands_back(env: Env) -> Outc
     web.stands(1, "app:v2", 1).await?;
     env.delete(RELEASED, "second").await?;
     web.env
-        .stays(env.limit(20), "its end gives back nothing of the first", || async {
+        .stays(Duration::from_secs(20), "its end gives back nothing of the first", || async {
             Ok(web.web.running("app:v2").await?.0 == 1)
         })
         .await?;
