@@ -277,7 +277,9 @@ impl Scenario {
     pub fn doors(&self) -> &'static [bool] {
         match self.theme {
             "admission" => &[true],
-            "bad_input" | "claim" | "published" | "release" | "steps" | "users" | "changes" => &[false, true],
+            "bad_input" | "claim" | "published" | "release" | "steps" | "users" | "changes" => {
+                &[false, true]
+            }
             _ => &[false],
         }
     }

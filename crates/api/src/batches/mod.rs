@@ -21,6 +21,7 @@ mod schema;
 pub mod v1alpha1;
 pub mod validate;
 
+pub use self::engine::batch_release::{engine_release, engine_release_status, release_status};
 pub use batch_release::{
     Batch, BatchPhase, BatchRelease, BatchReleaseSpec, BatchReleaseStatus, BatchState, BatchStatus,
     ReleasePlan,
@@ -28,7 +29,6 @@ pub use batch_release::{
 pub use convert::{ConvertError, Version, convert, convert_review, to_stored};
 pub use crds::{CONVERT_PATH, crds};
 pub use defaults::defaulted;
-pub use self::engine::batch_release::{engine_release, engine_release_status, release_status};
 pub use plan::{Plan, PlanError, PlanStep, StepPause, plan_hash, release_plan_hash};
 pub use replicas::{IntOrPercent, IntOrString, NotACount};
 pub use rollout::{Canary, Pause, Rollout, RolloutSpec, Step, Strategy, WorkloadRef};

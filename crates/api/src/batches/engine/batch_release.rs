@@ -157,6 +157,7 @@ mod tests {
     use super::*;
     use crate::batches::convert::{Version, convert};
 
+    #[expect(clippy::needless_pass_by_value, reason = "its callers read better")]
     fn resource(plan: Value) -> BatchRelease {
         serde_json::from_value(json!({
             "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "BatchRelease",
