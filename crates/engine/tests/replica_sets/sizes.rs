@@ -20,6 +20,8 @@ fn without_a_surge_the_new_one_is_created_with_a_pod() {
     // Alone with less than all Pods, an old one would be filled up again by its own controller.
     check(|d| d.bounds = Bounds { surge: 0, unavailable: 2 }, "create 1");
     check(|d| (d.bounds.surge, d.new) = (0, Some(set(2, 1))), "v1 7");
+    // One that is there from before and has no Pods is as good as none.
+    check(|d| (d.bounds.surge, d.new) = (0, Some(set(2, 0))), "v2 1");
 }
 
 #[test]

@@ -12,6 +12,9 @@ pub(super) fn new(deployment: &Deployment) -> Option<Write> {
         // Never empty, though the surge be none: with a single ReplicaSet that has Pods, the
         // Deployment's own controller gives it all of them, and takes back what has been taken away.
         None if goal > 0 => Some(Write::Create { size: room.clamp(1, goal) }),
+        Some(set) if size == 0 && goal > 0 && deployment.pods() <= deployment.most() => {
+            Some(Write::Size { name: set.name.clone(), size: room.clamp(1, goal) })
+        }
         Some(set) if size < goal && room > 0 => {
             Some(Write::Size { name: set.name.clone(), size: goal.min(size.saturating_add(room)) })
         }
