@@ -217,11 +217,14 @@ impl Play {
             }
             Step::Scale(_) => {}
             Step::Disable(span) => {
+                // From here on its own controller goes on with it.
+                self.allowed = u32::MAX;
                 self.stage.user("PATCH", ROLLOUT, json!({"spec": {"disabled": true}})).await;
                 self.pass(seconds(span)).await;
                 self.stage.user("PATCH", ROLLOUT, json!({"spec": {"disabled": false}})).await;
             }
             Step::Delete(span) => {
+                self.allowed = u32::MAX;
                 self.stage.user("DELETE", ROLLOUT, json!({})).await;
                 self.pass(seconds(span)).await;
                 if !self.until(600, |facts| facts.rollout.is_null()).await {

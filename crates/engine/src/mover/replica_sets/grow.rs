@@ -8,11 +8,13 @@ pub(super) fn new(deployment: &Deployment) -> Option<Write> {
     let goal = goal(deployment);
     let size = deployment.new_size();
     let room = deployment.most().saturating_sub(deployment.pods());
+    // Never empty, though the surge be none: with a single ReplicaSet that has Pods, the Deployment's own
+    // controller gives it all of them, and takes back what has been taken away. Where there are more Pods
+    // than replicas, some go first.
+    let begins = goal > 0 && (room > 0 || deployment.pods() <= deployment.replicas);
     match &deployment.new {
-        // Never empty, though the surge be none: with a single ReplicaSet that has Pods, the
-        // Deployment's own controller gives it all of them, and takes back what has been taken away.
-        None if goal > 0 => Some(Write::Create { size: room.clamp(1, goal) }),
-        Some(set) if size == 0 && goal > 0 && deployment.pods() <= deployment.most() => {
+        None if begins => Some(Write::Create { size: room.clamp(1, goal) }),
+        Some(set) if size == 0 && begins => {
             Some(Write::Size { name: set.name.clone(), size: room.clamp(1, goal) })
         }
         Some(set) if size < goal && room > 0 => {
