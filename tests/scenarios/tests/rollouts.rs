@@ -161,7 +161,7 @@ fn behind_the_gate_a_deleted_rollout_leaves_its_workload_where_it_stands() {
     in_virtual_time(async {
         let stage = Stage::set().await;
         let mut settings = Settings::default();
-        settings.rollout.freeze_on_deletion = true;
+        settings.gates.keep_workload_paused_on_rollout_deletion = true;
         let operator = stage.operator(settings);
         stage.at_rest().await;
         stage.healthy().await;

@@ -5,7 +5,7 @@ use cluster::observe::rollout::{Live, Observed, observe};
 use cluster::original::Running;
 use cluster::status::rollout as status;
 use cluster::{GoOn, Key, Kind, Subject, Told};
-use engine::front::rollout::{Action, Change, Notice, Phase, Status, decide};
+use engine::front::rollout::{Action, Change, Notice, Phase, Settings, Status, decide};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
 
@@ -31,7 +31,12 @@ pub(super) async fn pass(
     let context = &shop.context;
     let caches = &*context.attention.caches;
     caches.forget_seen(&mut memory.unseen);
-    let Some(mut observed) = observe(caches, &key, &context.settings.rollout) else {
+    let gates = context.settings.gates;
+    let settings = Settings {
+        freeze_on_deletion: gates.keep_workload_paused_on_rollout_deletion,
+        ..context.settings.rollout
+    };
+    let Some(mut observed) = observe(caches, &key, &settings) else {
         debug!(rollout = %key, "gone, or not to be read");
         return Done::gone(subject);
     };
@@ -42,7 +47,7 @@ pub(super) async fn pass(
             (now.checked_add(AGAIN).ok(), Some(Stand::of_rollout(&observed.world.status)));
         return Done { subject, memory: Some(memory), wake, stand };
     }
-    if !context.settings.gates.advanced_deployment {
+    if !gates.advanced_deployment {
         leave_deployments(&mut observed);
     }
     observed.world.other_manager = original.map(|running| running.holder.clone());
@@ -69,7 +74,7 @@ pub(super) async fn pass(
     }
     let told = decision.told.iter().map(told).collect();
     shop.outbox.put(&subject, &observed.uid, told);
-    let keeps = context.settings.gates.rollout_history && original.is_none();
+    let keeps = gates.rollout_history && original.is_none();
     if keeps && !history::keep(shop, &observed, &decision.status, &mut memory).await {
         wake = earlier(wake, context.clock.now().checked_add(AGAIN).ok());
     }
