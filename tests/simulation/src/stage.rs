@@ -68,8 +68,8 @@ impl Stage {
             Trouble::Rate(seed, rate) => FaultPlan::new(*seed, Rates::all(*rate)),
             _ => FaultPlan::new(seed, Rates::NONE),
         };
-        let standby_faults = Faults::new(FaultPlan { seed: !plan.seed, ..plan.clone() });
-        let faults = Faults::new(plan);
+        let faults = Faults::new(plan.clone());
+        let standby_faults = Faults::new(FaultPlan { seed: !plan.seed, ..plan });
         if let Trouble::Crash(number, when) = trouble {
             faults.crash_at(*number, *when);
         }

@@ -123,12 +123,12 @@ impl Facts {
     }
 
     /// Living Pods that run the template.
-    pub fn new(&self) -> u32 {
+    pub fn updated(&self) -> u32 {
         count(self.pods.iter().filter(|pod| self.is_new(pod) && is_standing(pod)))
     }
 
     /// Living Pods of other templates.
-    pub fn old(&self) -> u32 {
+    pub fn outdated(&self) -> u32 {
         count(self.pods.iter().filter(|pod| !self.is_new(pod) && is_standing(pod)))
     }
 
@@ -158,7 +158,7 @@ impl Facts {
                 // What is missing below the partition comes back at the old revision.
                 old + partition.min(replicas).saturating_sub(count(there))
             }
-            None => self.old(),
+            None => self.outdated(),
         };
         replicas.saturating_sub(held)
     }

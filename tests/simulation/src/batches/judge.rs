@@ -99,7 +99,7 @@ fn bounds(what: &str, before: &Facts, after: &Facts) -> Vec<String> {
     let (surge, unavailable) = limits(after);
     // With only one ReplicaSet that has Pods, its own controller would keep it at all of them, paused or not:
     // the first new Pod comes before an old one goes.
-    let surge = surge.max(u32::from(after.sets.len() > before.sets.len()));
+    let surge = surge.max(u32::from(before.moved() == 0 && after.moved() > 0));
     let (most, least) = (replicas + surge, replicas.saturating_sub(unavailable));
     if after.asked() > most && after.asked() > before.asked() {
         broken.push(format!("surge: {} Pods asked for, {most} may be, by {what}", after.asked()));

@@ -126,7 +126,7 @@ impl Play {
             return;
         }
         self.allowed = self.allowed.max(facts.target());
-        let (new, allowed) = (facts.new(), self.allowed);
+        let (new, allowed) = (facts.updated(), self.allowed);
         if new > allowed {
             self.stage.broken.push(format!("leak: {new} Pods run the template, {allowed} may"));
         }
@@ -306,8 +306,8 @@ impl Play {
             self.pass(Duration::from_secs(1)).await;
             self.approve().await;
             let facts = self.facts();
-            let done = facts.phase() == "Healthy" && facts.is_observed() && facts.old() == 0;
-            if done && facts.new() == facts.replicas() && facts.pods.iter().all(is_ready) {
+            let done = facts.phase() == "Healthy" && facts.is_observed() && facts.outdated() == 0;
+            if done && facts.updated() == facts.replicas() && facts.pods.iter().all(is_ready) {
                 break;
             }
             if tokio::time::Instant::now() >= end {
@@ -332,7 +332,7 @@ impl Play {
         };
         let count = u32::try_from(facts.pods.len()).unwrap_or(0) == wanted;
         let phase = facts.phase();
-        let end = format!("{phase} {}/{} {images:?}", facts.new(), facts.replicas());
+        let end = format!("{phase} {}/{} {images:?}", facts.updated(), facts.replicas());
         if phase != "Healthy" || !all || !count {
             self.stage
                 .broken
