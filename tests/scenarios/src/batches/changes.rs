@@ -149,7 +149,7 @@ pub(crate) async fn a_broken_image_stops_at_its_step_and_is_rolled_back(env: Env
             patience.rest(|| "a Pod of the broken image is there".to_owned()).await?;
         }
         web.env
-            .stays(Duration::from_secs(60), "no more than the step asks for", || async {
+            .stays(Duration::from_secs(20), "no more than the step asks for", || async {
                 Ok(moved(&web.web.pods().await?) <= 2)
             })
             .await?;
