@@ -65,7 +65,11 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
         play.stage.user("POST", BUDGETS, script::budget(&script.start, limit)).await;
     }
     play.stage.user("POST", ROLLOUTS, script::rollout(&script.start)).await;
-    if !play.until(300, |facts| facts.phase() == "Healthy").await {
+    let begun = |facts: &Facts| {
+        let all = facts.updated() == facts.replicas() && facts.pods.iter().all(is_ready);
+        facts.phase() == "Healthy" && all
+    };
+    if !play.until(300, begun).await {
         play.stage.broken.push("loss: the first template does not get healthy".to_owned());
     }
     for step in &script.steps {
@@ -128,7 +132,10 @@ impl Play {
         self.allowed = self.allowed.max(facts.target());
         let (new, allowed) = (facts.updated(), self.allowed);
         if new > allowed {
-            self.stage.broken.push(format!("leak: {new} Pods run the template, {allowed} may"));
+            let (now, reason) = (self.stage.harness.clock.now(), facts.reason());
+            self.stage
+                .broken
+                .push(format!("{now} leak: {new} Pods run the template, {allowed} may ({reason})"));
         }
     }
 
@@ -213,6 +220,8 @@ impl Play {
             }
             Step::Scale(replicas) if start.kind != "DaemonSet" => {
                 self.stage.witness.chaos();
+                // Its own controller gives both templates their share at once, whatever a step says in numbers.
+                self.allowed = u32::MAX;
                 self.change(&json!({"spec": {"replicas": replicas}})).await;
             }
             Step::Scale(_) => {}
@@ -234,12 +243,14 @@ impl Play {
             }
             Step::Lose(number) => {
                 if let Some(pod) = self.pod(*number) {
+                    self.unheld(start);
                     self.stage.witness.chaos();
                     self.stage.user("DELETE", &format!("{PODS}/{pod}"), json!({})).await;
                 }
             }
             Step::Drain(number) => {
                 if let Some(name) = self.pod(*number) {
+                    self.unheld(start);
                     self.stage.witness.chaos();
                     let eviction = json!({
                         "apiVersion": "policy/v1",
@@ -284,6 +295,13 @@ impl Play {
                 self.pass(seconds(span)).await;
                 self.stage.faults.accept();
             }
+        }
+    }
+
+    /// What is lost where nothing holds the old template comes back at the new one.
+    fn unheld(&mut self, start: &Start) {
+        if start.kind == "DaemonSet" || start.strategy["type"] == "OnDelete" {
+            self.allowed = self.allowed.saturating_add(1);
         }
     }
 

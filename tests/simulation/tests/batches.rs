@@ -1,0 +1,116 @@
+//! Seeds of whole releases in batches: every promise is kept, and a seed is the same play every time.
+//!
+//! Replay one by hand: `cargo xtask simulate --batches --seed N --log`.
+
+use serde_json::json;
+use simcluster::fault::When;
+use simulation::batches::script::{Script, Start, Step};
+use simulation::batches::{play, play_script};
+use simulation::{Report, Trouble, in_virtual_time};
+
+/// Faults come at this rate of each kind.
+const RATE: f64 = 0.02;
+
+fn check(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let report = in_virtual_time(play(seed, Trouble::Rate(seed, RATE)));
+        assert!(
+            report.broken.is_empty(),
+            "seed {seed} broke a promise: {:#?}\nreplay: cargo xtask simulate --batches --seed {seed} --log",
+            report.broken
+        );
+    }
+}
+
+/// A shard of the seeds; shards run beside each other.
+macro_rules! shards {
+    ($($name:ident: $seeds:expr;)*) => {
+        $(#[test] fn $name() { check($seeds); })*
+    };
+}
+
+shards! {
+    seeds_0_to_79_keep_every_promise: 0..80;
+    seeds_80_to_159_keep_every_promise: 80..160;
+    seeds_160_to_239_keep_every_promise: 160..240;
+    seeds_240_to_319_keep_every_promise: 240..320;
+}
+
+#[test]
+fn the_same_seed_is_the_same_play_to_the_byte() {
+    for seed in [3, 17, 41] {
+        let once = in_virtual_time(play(seed, Trouble::Rate(seed, RATE)));
+        let again = in_virtual_time(play(seed, Trouble::Rate(seed, RATE)));
+        assert_eq!(once.log, again.log, "seed {seed}");
+    }
+}
+
+/// A short release: one Pod, an approval, the rest.
+fn short(kind: &'static str) -> Script {
+    let rolling = match kind {
+        "StatefulSet" => json!({"partition": 0}),
+        _ => json!({"maxSurge": 0, "maxUnavailable": 1}),
+    };
+    let start = Start {
+        kind,
+        replicas: 3,
+        management: "Parallel",
+        strategy: json!({"type": "RollingUpdate", "rollingUpdate": rolling}),
+        budget: None,
+        min_ready: 0,
+        steps: json!([{"replicas": 1, "pause": {}}, {"replicas": "100%"}]),
+        back_in_batches: false,
+        rollout_id: false,
+        standby: false,
+    };
+    let steps =
+        vec![Step::Roll("app:v2".to_owned()), Step::Wait(20), Step::Approve, Step::Wait(20)];
+    Script { start, steps, last_image: "app:v2".to_owned(), last_replicas: 3 }
+}
+
+/// Crashes the operator before and after each of its writes, one play each.
+fn check_crashes(kind: &'static str) {
+    let run =
+        |trouble: Trouble| -> Report { in_virtual_time(play_script(1, &short(kind), trouble)) };
+    let calm = run(Trouble::None);
+    assert!(calm.broken.is_empty(), "{:#?}", calm.broken);
+    let writes = writes_until_done(&calm);
+    assert!(writes > 10, "a release takes more than {writes} writes");
+    for number in 1..=writes {
+        for when in [When::Before, When::After] {
+            let report = run(Trouble::Crash(number, when));
+            assert!(
+                report.broken.is_empty(),
+                "a crash {when:?} write {number} broke a promise: {:#?}",
+                report.broken
+            );
+            assert_eq!(report.end, calm.end, "a crash {when:?} write {number}");
+        }
+    }
+}
+
+/// How many writes there were up to the last that is not about the lease.
+fn writes_until_done(report: &Report) -> u64 {
+    let is_write = |line: &&String| {
+        let method = line.split(' ').nth(1).unwrap_or_default();
+        method != "GET"
+    };
+    let writes: Vec<&String> = report.log.iter().filter(is_write).collect();
+    let last = writes.iter().rposition(|line| !line.contains("/leases")).unwrap_or(0);
+    u64::try_from(last + 1).unwrap_or(u64::MAX)
+}
+
+#[test]
+fn a_crash_at_any_write_loses_nothing_of_a_deployment() {
+    check_crashes("Deployment");
+}
+
+#[test]
+fn a_crash_at_any_write_loses_nothing_of_a_statefulset() {
+    check_crashes("StatefulSet");
+}
+
+#[test]
+fn a_crash_at_any_write_loses_nothing_of_a_daemonset() {
+    check_crashes("DaemonSet");
+}
