@@ -85,7 +85,11 @@ fn a_change_that_is_held_while_the_last_release_ends_stays_held() {
         let changed = changed.workload(|workload| workload.update_revision = "v3".into());
         check(&changed, "Finalizing: release to what it is");
         check(&given_back(changed.clone()), "Completed: -");
-        check(&changed.body(|body| body.in_progressing = false), unheld);
+        check(&changed.clone().body(|body| body.in_progressing = false), unheld);
+        // Once all have moved, what ran before is another release.
+        let back = changed.workload(|workload| workload.update_revision = "v1".into());
+        check(&back, unheld);
+        check(&back.updated(&[4, 3, 2, 1, 0]), "Finalizing: release to what it is");
     }
 }
 

@@ -28,7 +28,9 @@ pub(super) fn finish(world: &World, status: &mut Status, body: &Body, now: Times
     // Held for the release that comes next: its template would go out without steps.
     let released = &status.update_revision;
     let other = !released.is_empty() && !body.is_at(released);
-    let changed = body.in_progressing && other && !back;
+    // What goes back half-way is a roll back, and goes at once; once all had moved it is another release.
+    let at_once = back && (!through(world, released) || original(body) == ON_DELETE);
+    let changed = body.in_progressing && other && !at_once;
     if replaced || changed || (world.keep_paused && release.immediate && !back) {
         if body.control != Control::Ours {
             return completed(status, format!("{name} is let go as it is held"));
@@ -56,6 +58,14 @@ pub(super) fn finish(world: &World, status: &mut Status, body: &Body, now: Times
     Standing::act(Remark::on("GivingBack", message), action)
 }
 
+/// The user's own strategy by which nobody moves a Pod.
+const ON_DELETE: Original = Original::Strategy(Strategy::OnDelete);
+
+/// Whether every Pod runs what was released.
+fn through(world: &World, released: &str) -> bool {
+    world.pods.iter().all(|pod| pod.revision == released && pod.deletion.is_none())
+}
+
 /// What nobody would move once the workload is given back.
 fn first(
     world: &World,
@@ -72,7 +82,7 @@ fn first(
         return Some(Standing::new(Remark::on("WaitingForController", message)));
     }
     let motion = Motion::new(world, status, body, body.workload.replicas, now);
-    if restore != Original::Strategy(Strategy::OnDelete) {
+    if restore != ON_DELETE {
         return motion.broken().map(|(remark, action)| Standing::act(remark, action));
     }
     match motion.advance() {
