@@ -89,3 +89,24 @@ fn the_demo_ends_with_every_pod_at_the_second_version() {
     );
     assert!(!folder.path().join("sluice.kubeconfig").exists(), "it leads nowhere any more");
 }
+
+#[test]
+fn the_demo_of_batches_ends_with_every_pod_at_the_second_version_and_nothing_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = sluice(&["demo", "batches", "--once", "--start-up=100ms", "-o", "json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (text, errors) = (String::from_utf8(ended.stdout).unwrap(), ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&errors));
+    let view: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&view["kind"], &view["phase"]), (&"Rollout".into(), &"Healthy".into()), "{text}");
+    let revisions = view["revisions"].as_array().unwrap();
+    assert_eq!(revisions.len(), 1, "{text}");
+    let pods = revisions[0]["pods"].as_array().unwrap();
+    assert_eq!((&revisions[0]["version"], pods.len()), (&"v2".into(), 20));
+    // One Pod in the first step, nine more in the second, the rest in the third.
+    let in_batch = |batch: u64| pods.iter().filter(|pod| pod["batch"] == batch).count();
+    assert_eq!([in_batch(1), in_batch(2), in_batch(3)], [1, 9, 10], "{text}");
+    assert!(!folder.path().join("sluice.kubeconfig").exists(), "it leads nowhere any more");
+}

@@ -81,6 +81,14 @@ pub(crate) fn host_of(url: &str) -> Result<String, Error> {
     Ok(host.trim_start_matches('[').trim_end_matches(']').to_owned())
 }
 
+/// The URL of somebody who listens on this port: in its place may be 0, which is any free one.
+pub(crate) fn at_port(url: &str, port: u16) -> String {
+    match url.trim_end_matches('/').strip_suffix(":0") {
+        Some(host) => format!("{host}:{port}"),
+        None => url.to_owned(),
+    }
+}
+
 /// All that the API server is told.
 #[derive(Debug, Clone)]
 pub(crate) struct Registration {
@@ -167,6 +175,18 @@ mod tests {
         check("https://192.0.2.7/path", Err("must end with the host"));
         check("https://me@192.0.2.7", Err("must not hold a user"));
         check("not a url", Err("is no URL"));
+    }
+
+    #[test]
+    fn a_port_of_0_is_the_one_that_is_listened_on() {
+        fn check(url: &str, expect: &str) {
+            assert_eq!(at_port(url, 4711), expect);
+        }
+        check("https://127.0.0.1:0", "https://127.0.0.1:4711");
+        check("https://[::1]:0/", "https://[::1]:4711");
+        check("https://192.0.2.7:9443", "https://192.0.2.7:9443");
+        check("https://192.0.2.7:90", "https://192.0.2.7:90");
+        check("https://sluice.example.org", "https://sluice.example.org");
     }
 
     fn told(way: &Way) -> Registration {

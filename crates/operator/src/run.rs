@@ -6,7 +6,7 @@ use crate::client::{self, Connection};
 use crate::election::Election;
 use crate::flags::Flags;
 use crate::ready::Readiness;
-use crate::registration::Way;
+use crate::registration::{Way, at_port};
 use crate::servers::{Servers, listen};
 use crate::{Error, https, identity, probes, stopping};
 use cluster::Clock;
@@ -56,9 +56,11 @@ async fn process(flags: &Flags, stop: &CancellationToken) -> Result<(), Error> {
     let shown = match webhook {
         Some(listener) => {
             let shown = Shown::default();
+            let port = listener.local_addr().map(|at| at.port()).unwrap_or_default();
+            let url = flags.webhook_url.as_ref().map(|url| at_port(url, port));
             let (tls, service) = (shown.server_config()?, parts.admission(flags));
             servers.other(|stop| https::serve(listener, tls, service, stop).map(Ok));
-            Some(shown)
+            Some((shown, url))
         }
         None => None,
     };
@@ -110,11 +112,12 @@ impl Parts {
         &self,
         flags: &Flags,
         stop: &CancellationToken,
-        shown: Option<Shown>,
+        shown: Option<(Shown, Option<String>)>,
     ) -> Result<(), Error> {
         let server = self.readiness.wait_for("API server");
         let resource = self.readiness.wait_for("custom resource");
-        let admission = shown.map(|shown| (shown, self.readiness.wait_for("admission")));
+        let admission =
+            shown.map(|(shown, url)| (shown, url, self.readiness.wait_for("admission")));
         let there = async {
             client::wait_for_server(&self.connection, server).await;
             client::wait_for_resource(&self.connection, resource).await;
@@ -126,7 +129,7 @@ impl Parts {
 
         let certified = async {
             match admission {
-                Some((shown, handle)) => self.upkeep(flags).keep(&shown, handle).await,
+                Some((shown, url, handle)) => self.upkeep(flags, url).keep(&shown, handle).await,
                 None => std::future::pending().await,
             }
         };
@@ -169,9 +172,9 @@ impl Parts {
     }
 
     /// What keeps the admission endpoint's certificate fresh.
-    fn upkeep(&self, flags: &Flags) -> Upkeep {
-        let way = match &flags.webhook_url {
-            Some(url) => Way::Url(url.clone()),
+    fn upkeep(&self, flags: &Flags, url: Option<String>) -> Upkeep {
+        let way = match url {
+            Some(url) => Way::Url(url),
             None => Way::Service {
                 namespace: self.namespace.clone(),
                 name: flags.webhook_service.clone(),
@@ -193,7 +196,6 @@ fn settings(flags: &Flags) -> Settings {
     let mut settings = Settings { namespace, gates, ..Settings::default() };
     let interval = flags.reconcile_interval.try_into();
     settings.engine.interval = interval.unwrap_or(jiff::SignedDuration::MAX);
-    settings.rollout.freeze_on_deletion = gates.keep_workload_paused_on_rollout_deletion;
     settings
 }
 

@@ -2,20 +2,34 @@
 
 use std::path::Path;
 
+use clap::ValueEnum;
 use cluster::Clock;
+use serde::Serialize;
 use tokio::sync::oneshot;
 
-use crate::demo::{NAME, install, operator, play};
+use crate::demo::{batches, install, operator, percent};
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::{Format, Out, PlainFormat};
 use crate::session::{Connection, Session};
-use crate::show::view::View;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Story {
+    /// A StatefulsetRollout, to 25 and to 100 percent
+    Percent,
+    /// A Rollout of a Deployment, in steps of 1, 50% and 100%, each approved
+    Batches,
+}
 
 /// Show a rollout on an embedded cluster, with the operator in the same process
 #[derive(clap::Args, Debug)]
 #[group(skip)]
 pub(crate) struct Flags {
+    /// What is shown
+    #[arg(value_enum, value_name = "STORY", default_value = "percent")]
+    story: Story,
+
     #[command(flatten)]
     cluster: embedded::Flags,
 
@@ -72,40 +86,85 @@ pub(crate) async fn run(flags: &Flags, out: &mut Out) -> Outcome {
 async fn tell(flags: &Flags, session: &Session, out: &mut Out) -> Outcome {
     let mut silence = Out::nowhere();
     let text = flags.output == PlainFormat::Text;
-    let exit = play(session, if text { &mut *out } else { &mut silence }, &Clock::system()).await?;
+    let clock = Clock::system();
+    let stage = if text { &mut *out } else { &mut silence };
+    let exit = match flags.story {
+        Story::Percent => percent::play(session, stage, &clock).await?,
+        Story::Batches => batches::play(session, stage, &clock).await?,
+    };
     if !text {
-        let view = View::of(&crate::facts::Facts::read(session, NAME).await?);
-        out.document(Format::from(flags.output), &view, |_| String::new())?;
+        match flags.story {
+            Story::Percent => document(flags, out, &percent::view(session).await?)?,
+            Story::Batches => document(flags, out, &batches::view(session).await?)?,
+        }
     }
     if exit == Exit::Done && text {
-        out.line("\ndone: every Pod runs v2")?;
+        out.line(&format!("\ndone: {}", flags.story.end()))?;
     }
     if flags.once {
         return Ok(exit);
     }
     if text {
-        out.text(&hints(&flags.cluster.kubeconfig))?;
+        out.text(&hints(flags.story, &flags.cluster.kubeconfig))?;
     }
     std::future::pending().await
 }
 
-fn hints(kubeconfig: &Path) -> String {
+fn document(flags: &Flags, out: &mut Out, view: &impl Serialize) -> std::io::Result<()> {
+    out.document(Format::from(flags.output), view, |_| String::new())
+}
+
+impl Story {
+    /// What is so when all went well.
+    fn end(self) -> &'static str {
+        match self {
+            Self::Percent => "every Pod runs v2",
+            Self::Batches => "every Pod runs v2, and the Deployment is its own controller's again",
+        }
+    }
+
+    /// What may be tried then; `sluice` is how it was started.
+    fn commands(self, sluice: &str) -> String {
+        match self {
+            Self::Percent => {
+                let name = percent::NAME;
+                format!(
+                    "kubectl get ssr,sts,pdb,pods\n  \
+                     {sluice} get {name} -w\n  \
+                     kubectl patch ssr {name} --type=json -p '[{{\"op\":\"replace\",\"path\":\
+                     \"/spec/statefulset/spec/template/spec/containers/0/image\",\"value\":\
+                     \"bedrock-tester:v3\"}},{{\"op\":\"replace\",\"path\":\"/spec/percent\",\
+                     \"value\":50}}]'\n  \
+                     {sluice} status {name} --for=percent=50\n  \
+                     {sluice} plan {name}\n  \
+                     {sluice} undo {name}\n"
+                )
+            }
+            Self::Batches => {
+                let name = batches::NAME;
+                format!(
+                    "kubectl get rollouts,batchreleases,deployments,replicasets,pods\n  \
+                     {sluice} get rollout/{name} -w\n  \
+                     kubectl set image deployment/{name} {name}=registry.example.com/web:v3\n  \
+                     {sluice} status rollout/{name} --for=paused\n  \
+                     {sluice} approve rollout/{name}\n  \
+                     {sluice} abort rollout/{name}\n"
+                )
+            }
+        }
+    }
+}
+
+fn hints(story: Story, kubeconfig: &Path) -> String {
     let kubeconfig = std::path::absolute(kubeconfig).unwrap_or_else(|_| kubeconfig.to_owned());
     let kubeconfig = kubeconfig.display();
     // As it was started, which is hardly by its bare name: `cargo run` puts nothing on the PATH.
     let sluice = std::env::current_exe().unwrap_or_else(|_| "sluice".into());
-    let sluice = sluice.display();
+    let commands = story.commands(&sluice.display().to_string());
     format!(
         "\nThe cluster and the operator stay until Ctrl-C. In another terminal:\n\n  \
          export KUBECONFIG={kubeconfig}\n  \
-         kubectl get ssr,sts,pdb,pods\n  \
-         {sluice} get {NAME} -w\n  \
-         kubectl patch ssr {NAME} --type=json -p '[{{\"op\":\"replace\",\"path\":\
-         \"/spec/statefulset/spec/template/spec/containers/0/image\",\"value\":\
-         \"bedrock-tester:v3\"}},{{\"op\":\"replace\",\"path\":\"/spec/percent\",\"value\":50}}]'\n  \
-         {sluice} status {NAME} --for=percent=50\n  \
-         {sluice} plan {NAME}\n  \
-         {sluice} undo {NAME}\n\n\
+         {commands}\n\
          An image with `broken` or `crash` in its name shows how a rollout fails.\n"
     )
 }

@@ -158,6 +158,7 @@ mod tests {
         check("install --namespace-only shop --image registry.example.org/sluice:1 -o json", None);
         check("cluster --nodes 5 --start-up 10s --listen 127.0.0.1:6443", None);
         check("demo --once", None);
+        check("demo batches --once -o yaml", None);
         check("--help", Some(0));
         check("--version", Some(0));
         check("", Some(2));
@@ -175,5 +176,6 @@ mod tests {
         check("lint", Some(2));
         check("cluster --listen 0.0.0.0:6443", Some(2));
         check("cluster --nodes 0", Some(2));
+        check("demo canary", Some(2));
     }
 }

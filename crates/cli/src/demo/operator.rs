@@ -29,9 +29,11 @@ pub(crate) async fn operator(
         "--reconcile-interval=500ms",
         "--metrics-bind-address=0",
         "--health-probe-bind-address=0",
-        "--webhook-bind-address=0",
-        "--webhook-url=",
+        // Any free port; changes of workloads are held by what answers there.
+        "--webhook-bind-address=127.0.0.1:0",
+        "--webhook-url=https://127.0.0.1:0",
         "--operator-namespace=default",
+        "--feature-gates=AdvancedDeployment=true",
         "--shutdown-timeout=5s",
         "--log-format=text",
         "--log-level=info",

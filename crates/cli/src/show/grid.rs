@@ -1,7 +1,7 @@
 //! Pods as a grid, one character each, so that a thousand fit on a screen.
 
 use super::paint::{Paint, Tone};
-use super::view::View;
+use super::view::{PodView, View};
 
 /// What the characters mean.
 pub(crate) fn legend(paint: Paint) -> String {
@@ -34,31 +34,43 @@ pub(crate) fn grid(view: &View, paint: Paint, width: usize) -> String {
             text.push(' ');
         }
         let found = next.next_if(|(pod, _)| super::view::ordinal(&pod.name) == ordinal);
-        let (mark, tone) = match found {
-            None => ("·", Tone::Faint),
-            Some((pod, updated)) => match (pod.state.as_str(), *updated) {
-                ("Ready", true) => ("■", Tone::Good),
-                ("Ready", false) => ("□", Tone::Faint),
-                ("Terminating", _) => ("×", Tone::Busy),
-                ("Starting" | "Pending", true) => ("▣", Tone::Busy),
-                ("Starting" | "Pending", false) => ("▫", Tone::Busy),
-                _ => ("!", Tone::Bad),
-            },
-        };
+        let (mark, tone) = found.map_or(("·", Tone::Faint), |(pod, updated)| mark(pod, *updated));
         text.push_str(&paint.text(tone, mark));
     }
     text.push('\n');
     text
 }
 
-/// A bar of what is done: `[#####>....|.........]`, with a mark at the target.
+/// Mark and tone of a Pod; `updated`, if it runs the update revision.
+pub(crate) fn mark(pod: &PodView, updated: bool) -> (&'static str, Tone) {
+    match (pod.state.as_str(), updated) {
+        ("Ready", true) => ("■", Tone::Good),
+        ("Ready", false) => ("□", Tone::Faint),
+        ("Terminating", _) => ("×", Tone::Busy),
+        ("Starting" | "Pending", true) => ("▣", Tone::Busy),
+        ("Starting" | "Pending", false) => ("▫", Tone::Busy),
+        _ => ("!", Tone::Bad),
+    }
+}
+
+/// A bar of what is done, as [`share_bar`] draws it.
 pub(crate) fn bar(view: &View, paint: Paint, width: usize) -> String {
     let all = &view.summary;
-    let share = |part: i64| {
-        let replicas = usize::try_from(all.replicas.max(1)).unwrap_or(1);
-        usize::try_from(part.clamp(0, all.replicas.max(0))).unwrap_or(0) * width / replicas
-    };
-    let (done, target) = (share(all.updated_replicas), share(all.target_replicas));
+    let pods = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
+    let (done, target) = (pods(all.updated_replicas), pods(all.target_replicas));
+    share_bar(done, target, pods(all.replicas), paint, width)
+}
+
+/// A bar of Pods: those that are updated, what is left to the target, and the rest.
+pub(crate) fn share_bar(
+    done: u32,
+    target: u32,
+    replicas: u32,
+    paint: Paint,
+    width: usize,
+) -> String {
+    let share = |part: u32| part.min(replicas) as usize * width / replicas.max(1) as usize;
+    let (done, target) = (share(done), share(target));
     let cells = |from: usize, to: usize, mark: &str| mark.repeat(to.saturating_sub(from));
     format!(
         "{}{}{}",

@@ -90,7 +90,13 @@ impl Stage {
         let ended = tokio::spawn(async move {
             let parts = Parts::new(&flags, connection, clock);
             let off = flags.webhook_bind_address == crate::flags::Address::Off;
-            parts.serve(&flags, &stopped, (!off).then(Shown::default)).await
+            parts
+                .serve(
+                    &flags,
+                    &stopped,
+                    (!off).then(|| (Shown::default(), flags.webhook_url.clone())),
+                )
+                .await
         });
         Life { stop, ended }
     }

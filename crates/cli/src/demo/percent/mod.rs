@@ -1,50 +1,24 @@
-//! What happens in the demo, one step after another, each watched until it is done.
+//! `sluice demo`: a StatefulsetRollout to 25 and to 100 percent, each step watched until it is done.
 
-use std::time::Duration;
+mod view;
 
 use cluster::Clock;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::view::Stage;
+use super::stage::Stage;
+use super::{EVERY, PATIENCE};
 use crate::command::verdict::{Goal, Verdict, judge};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::{Facts, rollouts_path};
 use crate::out::Out;
 use crate::session::Session;
+use crate::show::view::View;
 
 /// The rollout of the demo.
 pub(crate) const NAME: &str = "bedrock-tester-sts-dev";
 
 const MANIFEST: &str = include_str!("bedrock-tester.yaml");
-
-/// How long one step may take; none takes a tenth of it on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
-
-/// Time between two looks.
-const EVERY: Duration = Duration::from_millis(250);
-
-/// Makes the kinds known that the operator serves.
-pub(crate) async fn install(session: &Session) -> Result<(), Failure> {
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    for crd in api::crds() {
-        let name = crd.metadata.name.clone().unwrap_or_default();
-        let body =
-            serde_json::to_value(&crd).map_err(|error| Failure::Failed(error.to_string()))?;
-        session.create(path, &body, &format!("customresourcedefinition {name}")).await?;
-    }
-    // The kind is served a moment after its definition is taken.
-    let began = Instant::now();
-    loop {
-        match session.list(&rollouts_path(None), "statefulsetrollouts").await {
-            Ok(_) => return Ok(()),
-            Err(Failure::NotServed(_)) if began.elapsed() < PATIENCE => {
-                tokio::time::sleep(EVERY).await;
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
-}
 
 /// Plays all steps; the last of them ends with every Pod at v2.
 pub(crate) async fn play(session: &Session, out: &mut Out, clock: &Clock) -> Outcome {
@@ -73,6 +47,11 @@ pub(crate) async fn play(session: &Session, out: &mut Out, clock: &Clock) -> Out
     stage.step(out, "3/3  go on to 100 percent")?;
     change(session, &json!([{"op": "replace", "path": "/spec/percent", "value": 100}])).await?;
     watched(session, &mut stage, out, clock).await
+}
+
+/// The rollout as it is now, with everything around it.
+pub(crate) async fn view(session: &Session) -> Result<View, Failure> {
+    Ok(View::of(&Facts::read(session, NAME).await?))
 }
 
 async fn apply(session: &Session) -> Result<(), Failure> {
@@ -104,7 +83,8 @@ async fn watched(session: &Session, stage: &mut Stage, out: &mut Out, clock: &Cl
     let began = Instant::now();
     loop {
         let facts = Facts::read(session, NAME).await?;
-        stage.show(out, &facts, clock.now())?;
+        let view = View::of(&facts);
+        stage.show(out, &view, clock.now())?;
         let exit = match judge(&facts.rollout, &[Goal::Done]) {
             Verdict::Reached(_) => Some(Exit::Done),
             Verdict::Failed(_) => Some(Exit::Failed),
@@ -114,7 +94,7 @@ async fn watched(session: &Session, stage: &mut Stage, out: &mut Out, clock: &Cl
             }
         };
         if let Some(exit) = exit {
-            stage.settle(out, &facts, exit)?;
+            stage.settle(out, &view, exit)?;
             return Ok(exit);
         }
         tokio::time::sleep(EVERY).await;

@@ -1,68 +1,23 @@
-//! What the demo shows: redrawn in place on a terminal, a line for each change elsewhere.
+//! What the demo of a rollout by percent shows.
 
-use std::io;
-
-use jiff::Timestamp;
-
-use crate::exit::Exit;
-use crate::facts::Facts;
-use crate::out::Out;
-use crate::screen::{Screen, size};
-use crate::show::age::span;
+use crate::demo::stage::Scene;
 use crate::show::fold::fold;
 use crate::show::grid::{bar, grid, legend};
 use crate::show::paint::{Paint, Tone, phase};
 use crate::show::tree::budget_words;
 use crate::show::view::{RevisionView, View};
 
-/// What is shown, step by step.
-pub(crate) struct Stage {
-    began: Timestamp,
-    title: String,
-    screen: Screen,
-    last: String,
-}
-
-impl Stage {
-    /// The curtain.
-    pub(crate) fn new(began: Timestamp) -> Self {
-        Self { began, title: String::new(), screen: Screen::default(), last: String::new() }
+impl Scene for View {
+    fn picture(&self, paint: Paint, width: usize) -> String {
+        picture(self, paint, width)
     }
 
-    /// A new step: what was drawn for the last one stays.
-    pub(crate) fn step(&mut self, out: &mut Out, title: &str) -> io::Result<()> {
-        title.clone_into(&mut self.title);
-        self.screen = Screen::default();
-        self.last.clear();
-        let title = out.paint().text(Tone::Strong, title);
-        out.text(&format!("\n{title}\n"))
+    fn sentence(&self, paint: Paint) -> String {
+        sentence(self, paint)
     }
 
-    /// The rollout as it is now.
-    pub(crate) fn show(&mut self, out: &mut Out, facts: &Facts, now: Timestamp) -> io::Result<()> {
-        let view = View::of(facts);
-        if out.is_terminal() {
-            let text = picture(&view, out.paint(), size().0);
-            return self.screen.draw(out, &text);
-        }
-        let line = sentence(&view, out.paint());
-        if line != self.last {
-            let elapsed = span(now.duration_since(self.began).as_secs());
-            out.line(&format!("{elapsed:>5}  {line}"))?;
-            self.last = line;
-        }
-        Ok(())
-    }
-
-    /// The end of a step, where it is not that all is well.
-    pub(crate) fn settle(&mut self, out: &mut Out, facts: &Facts, exit: Exit) -> io::Result<()> {
-        if exit == Exit::Done {
-            return Ok(());
-        }
-        let reason = facts.rollout.status.as_ref().map_or("", |status| status.reason.as_str());
-        let words = format!("the step {:?} did not end well: {exit:?}: {reason}", self.title);
-        let words = out.paint().text(Tone::Bad, &words);
-        out.line(&words)
+    fn reason(&self) -> &str {
+        &self.summary.reason
     }
 }
 
