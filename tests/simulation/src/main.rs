@@ -24,12 +24,17 @@ struct Flags {
     /// Measure one rollout of that many Pods instead: a tenth at a time, 20 s each to start up.
     #[arg(long)]
     pods: Option<u32>,
+    /// Of which kind they are, in batches.
+    #[arg(long, default_value = "Deployment")]
+    kind: String,
 }
 
 fn main() -> std::process::ExitCode {
     let flags = Flags::parse();
-    if let Some(pods) = flags.pods {
-        return measure(pods);
+    match flags.pods {
+        Some(pods) if flags.batches => return measure_batches(&flags.kind, pods),
+        Some(pods) => return measure(pods),
+        None => {}
     }
     let mut failed = 0;
     for seed in flags.seed..flags.seed + flags.seeds {
@@ -46,6 +51,27 @@ fn main() -> std::process::ExitCode {
     }
     println!("{} of {} seeds kept every promise", flags.seeds - failed, flags.seeds);
     if failed == 0 { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
+}
+
+#[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]
+fn measure_batches(kind: &str, pods: u32) -> std::process::ExitCode {
+    let kinds = ["Deployment", "StatefulSet", "DaemonSet"];
+    let Some(kind) = kinds.into_iter().find(|one| one.eq_ignore_ascii_case(kind)) else {
+        eprintln!("there is no kind {kind:?}; there are {}", kinds.join(", "));
+        return std::process::ExitCode::FAILURE;
+    };
+    let began = std::time::Instant::now();
+    let batches = in_virtual_time(batches::bench::release(kind, pods, 1));
+    println!("{kind} of {pods} Pods, 1 s each to start up, steps 20/60/100 %, pauses of 1 s");
+    println!("wall time {:.2} s, creation of the Pods included", began.elapsed().as_secs_f64());
+    for (number, batch) in batches.iter().enumerate() {
+        let name = ["20 %", "60 %", "100 %", "given back"][number];
+        println!("{name}: virtual time {:.1} s", batch.took.as_secs_f64());
+        for (kind, number) in &batch.requests {
+            println!("  {number:>6} {kind}");
+        }
+    }
+    std::process::ExitCode::SUCCESS
 }
 
 #[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]

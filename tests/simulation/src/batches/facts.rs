@@ -168,6 +168,11 @@ impl Facts {
         count(self.pods.iter().filter(|pod| is_ready(pod)))
     }
 
+    /// Pods of the template that are ready.
+    pub fn ready(&self) -> u32 {
+        count(self.pods.iter().filter(|pod| self.is_new(pod) && is_ready(pod)))
+    }
+
     /// How many Pods the budget wants healthy, when its controller has caught up.
     pub fn desired_healthy(&self) -> Option<u32> {
         let status = &self.budget["status"];

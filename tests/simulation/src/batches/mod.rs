@@ -4,5 +4,6 @@ pub mod facts;
 pub mod script;
 pub mod judge;
 pub mod play;
+pub mod bench;
 
 pub use play::{play, play_script};

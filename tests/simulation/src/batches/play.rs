@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::facts::{Facts, image, is_ready};
 use super::judge::judge;
 use super::script::{self, Script, Start, Step};
+use crate::harness::{Harness, send};
 use crate::stage::{Report, Stage, Trouble};
 
 const ROLLOUTS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts";
@@ -20,7 +21,7 @@ const BUDGET: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/we
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
 /// Who answers the webhook just now.
-type Answering = Arc<Mutex<Option<Admission>>>;
+pub(super) type Answering = Arc<Mutex<Option<Admission>>>;
 
 struct Play {
     stage: Stage,
@@ -54,7 +55,7 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
         now: first,
         allowed: u32::MAX,
     };
-    play.register().await;
+    answer_webhooks(&play.stage.harness, &play.answering).await;
     play.stage.begin();
     play.listen(true);
     if script.start.standby {
@@ -79,31 +80,29 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
     play.stage.report(began, end)
 }
 
-impl Play {
-    /// Tells the cluster of the webhook, which is answered by whoever answers then.
-    async fn register(&mut self) {
-        let answering = Arc::clone(&self.answering);
-        self.stage.harness.cluster.register_webhook_service(Arc::new(move |call| {
-            let path = call.url.as_deref().and_then(|url| url.split_once("invalid"));
-            let path = path.map_or("", |path| path.1);
-            let admission = answering.lock().unwrap_or_else(PoisonError::into_inner);
-            let answer = match &*admission {
-                Some(admission) => admission.answer(path, &call.review),
-                None => None,
-            };
-            let answer = answer.ok_or("nobody answers".to_owned());
-            async move { answer }.boxed()
-        }));
-        let at = |path: &str| json!({"url": format!("https://sluice.invalid{path}")});
-        let group = "/apis/admissionregistration.k8s.io/v1";
-        for (plural, hooks) in [
-            ("validatingwebhookconfigurations", hooks::validating(&at, None)),
-            ("mutatingwebhookconfigurations", hooks::mutating(&at, None)),
-        ] {
-            self.stage.user("POST", &format!("{group}/{plural}"), hooks).await;
-        }
+/// Tells the cluster of the webhooks, which are answered by whoever answers then.
+pub(super) async fn answer_webhooks(harness: &Harness, answering: &Answering) {
+    let answering = Arc::clone(answering);
+    harness.cluster.register_webhook_service(Arc::new(move |call| {
+        let path = call.url.as_deref().and_then(|url| url.split_once("invalid"));
+        let path = path.map_or("", |path| path.1);
+        let admission = answering.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = admission.as_ref().and_then(|admission| admission.answer(path, &call.review));
+        let answer = answer.ok_or("nobody answers".to_owned());
+        async move { answer }.boxed()
+    }));
+    let at = |path: &str| json!({"url": format!("https://sluice.invalid{path}")});
+    let group = "/apis/admissionregistration.k8s.io/v1";
+    for (plural, hooks) in [
+        ("validatingwebhookconfigurations", hooks::validating(&at, None)),
+        ("mutatingwebhookconfigurations", hooks::mutating(&at, None)),
+    ] {
+        let path = format!("{group}/{plural}");
+        send(&harness.client(), "POST", &path, &hooks).await.expect("the webhooks are taken");
     }
+}
 
+impl Play {
     /// Has the living operator answer the webhook, or nobody.
     fn listen(&mut self, listens: bool) {
         let admission = self.stage.admission().filter(|_| listens);
