@@ -27,19 +27,15 @@ pub struct Memory {
     backoff: Backoff,
     /// How many writes to the StatefulSet failed in a row.
     failed_applies: u32,
-    /// The last action on a release that was carried out.
-    last_done: Option<Action>,
-    /// How often in a row it had to be done again.
-    repeats: u32,
     /// No action on a release before.
     not_before: Option<Timestamp>,
 }
 
-/// A write that has to be done again and again: somebody else undoes it each time, and a race helps nobody.
+/// An action that has to be done again and again: somebody else undoes it each time, and a race helps nobody.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undone {
     /// What was done last, and when.
-    last: Option<(&'static str, Timestamp)>,
+    last: Option<(String, Timestamp)>,
     /// How often in a row.
     times: u32,
 }
@@ -47,26 +43,25 @@ pub(crate) struct Undone {
 impl Undone {
     /// One done again later than this is not one that was undone.
     const MEMORY: SignedDuration = SignedDuration::from_secs(120);
+    /// How long it is left alone at most.
+    const LONGEST: SignedDuration = SignedDuration::from_secs(30);
 
-    /// It was done.
-    pub(crate) fn done(&mut self, name: &'static str, now: Timestamp) {
-        let again = self
-            .last
-            .is_some_and(|(last, at)| last == name && now.duration_since(at) < Self::MEMORY);
+    /// It was done; `what` tells it from others.
+    pub(crate) fn done(&mut self, what: String, now: Timestamp) {
+        let last = self.last.as_ref();
+        let again =
+            last.is_some_and(|(last, at)| *last == what && now.duration_since(*at) < Self::MEMORY);
         self.times = if again { self.times.saturating_add(1) } else { 0 };
-        self.last = Some((name, now));
+        self.last = Some((what, now));
     }
 
     /// Until when this one has to wait. The second time it need not.
-    pub(crate) fn until(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
-        let (_, at) = self.last.filter(|(last, _)| *last == name && self.times > 0)?;
-        let pause = SignedDuration::from_secs(2_i64.saturating_pow(self.times)).min(LONGEST);
+    pub(crate) fn until(&self, what: &str, now: Timestamp) -> Option<Timestamp> {
+        let (_, at) = self.last.as_ref().filter(|(last, _)| last == what && self.times > 0)?;
+        let pause = SignedDuration::from_secs(2_i64.saturating_pow(self.times)).min(Self::LONGEST);
         at.checked_add(pause).ok().filter(|until| *until > now)
     }
 }
-
-/// How long an action that is undone each time is left alone at most.
-const LONGEST: SignedDuration = SignedDuration::from_secs(30);
 
 /// A write to the StatefulSet that fails this often in a row is told: once or twice passes by itself.
 const WORTH_TELLING: u32 = 3;
@@ -82,35 +77,26 @@ impl Memory {
             wrote_at: None,
             backoff: Backoff::new(seed),
             failed_applies: 0,
-            last_done: None,
-            repeats: 0,
             not_before: None,
         }
     }
 
-    /// Until when this action has to wait, because one has failed or has had to be done again.
+    /// Until when this action on a release has to wait, because one has failed, or it was undone before.
     pub fn held_back(&self, action: &Action, now: Timestamp) -> Option<Timestamp> {
-        let again = self.last_done.as_ref() == Some(action) || self.last_done.is_none();
-        self.not_before.filter(|at| *at > now && again)
+        let failed = self.not_before.filter(|at| *at > now);
+        failed.max(self.undone.until(&format!("{action:?}"), now))
     }
 
-    /// Holds actions back until then.
+    /// Holds actions on a release back until then.
     pub fn hold_back(&mut self, until: Option<Timestamp>) {
-        self.last_done = None;
         self.not_before = until;
     }
 
-    /// An action was carried out. One that has to be done again and again is undone by somebody else each
-    /// time: nobody is helped by a race.
+    /// An action on a release was carried out.
     pub fn done(&mut self, action: &Action, now: Timestamp) {
         self.succeeded();
-        self.repeats = match self.last_done.as_ref() == Some(action) {
-            true => self.repeats.saturating_add(1),
-            false => 0,
-        };
-        self.last_done = Some(action.clone());
-        let pause = SignedDuration::from_secs(2_i64.saturating_pow(self.repeats)).min(LONGEST);
-        self.not_before = now.checked_add(pause).ok();
+        self.not_before = None;
+        self.undone.done(format!("{action:?}"), now);
     }
 
     /// Takes in what came of an action.
@@ -168,13 +154,13 @@ mod tests {
         let mut done = Vec::new();
         for second in 0..100 {
             if undone.until("hold", at(second)).is_none() {
-                undone.done("hold", at(second));
+                undone.done("hold".to_owned(), at(second));
                 done.push(second);
             }
         }
         assert_eq!(done, [0, 1, 3, 7, 15, 31, 61, 91]);
         assert_eq!(undone.until("label", at(100)), None, "another one need not wait");
-        undone.done("hold", at(300));
+        undone.done("hold".to_owned(), at(300));
         assert_eq!(undone.until("hold", at(300)), None, "that was long ago");
     }
 
@@ -193,23 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn an_action_that_has_to_be_done_again_and_again_waits_longer_each_time() {
-        let at = |second| Timestamp::from_second(second).expect("a time");
-        let mut memory = Memory::new(1);
-        for (now, until) in [(0, 1), (1, 3), (3, 7), (7, 15), (15, 31), (31, 61), (61, 91)] {
-            memory.done(&Action::AddFinalizer, at(now));
-            assert_eq!(memory.held_back(&Action::AddFinalizer, at(now)), Some(at(until)));
-            assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(now)), None, "another one");
-        }
-        memory.done(&Action::RemoveFinalizer, at(91));
-        assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(91)), Some(at(92)));
-    }
-
-    #[test]
     fn after_a_failure_every_action_waits() {
         let at = |second| Timestamp::from_second(second).expect("a time");
         let mut memory = Memory::new(1);
-        memory.done(&Action::AddFinalizer, at(0));
         memory.hold_back(Some(at(9)));
         assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(8)), Some(at(9)));
         assert_eq!(memory.held_back(&Action::RemoveFinalizer, at(9)), None);

@@ -86,7 +86,7 @@ pub(super) async fn pass(
         memory.unseen.add(&report.unseen);
         memory.outcome.acted_at = Some(context.clock.now());
         if matches!(action, Action::Hold | Action::Label | Action::MarkHash) {
-            memory.undone.done(action.name(), now);
+            memory.undone.done(action.name().to_owned(), now);
         }
         wake = match report {
             Report { failed: Some(error), .. } => failed(shop, &key, &error, &mut memory),
