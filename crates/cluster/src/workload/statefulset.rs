@@ -20,8 +20,7 @@ pub fn hold(object: &Value, hold: &Hold<'_>) -> Value {
         return draft.patch();
     }
     // A partition above all is one that a release has left behind, and nobody's own.
-    if annotation(object, STATEFULSET_ORIGINAL_STRATEGY).is_none() && partition(object) < ABOVE_ALL
-    {
+    if saved(object).is_none() && partition(object) < ABOVE_ALL {
         draft.annotate(STATEFULSET_ORIGINAL_STRATEGY, object["spec"]["updateStrategy"].to_string());
     }
     close(&mut draft, hold.partition);
@@ -145,13 +144,17 @@ pub(crate) fn set_strategy(strategy: Strategy) -> Value {
     draft.patch()
 }
 
-/// The strategy that was put aside.
-fn saved(live: &Value) -> Option<Value> {
-    let saved = annotation(live, STATEFULSET_ORIGINAL_STRATEGY)?;
-    serde_json::from_str(saved).ok().filter(Value::is_object)
+/// The strategy that was put aside. Where that is lost or spoilt, and the partition bears our stamp, the
+/// partition is nobody's own: giving it back would leave Pods behind in every later change.
+pub(super) fn saved(live: &Value) -> Option<Value> {
+    let saved = annotation(live, STATEFULSET_ORIGINAL_STRATEGY)
+        .and_then(|saved| serde_json::from_str(saved).ok())
+        .filter(Value::is_object);
+    let stamped = rolls(live) && annotation(live, HELD_PARTITION).is_some();
+    saved.or_else(|| stamped.then(|| kept(live, Strategy::RollingUpdate { partition: 0 })))
 }
 
-fn read(strategy: &Value) -> Strategy {
+pub(super) fn read(strategy: &Value) -> Strategy {
     match strategy["type"].as_str() {
         Some("OnDelete") => Strategy::OnDelete,
         _ => Strategy::RollingUpdate {

@@ -2,6 +2,8 @@
 
 use super::*;
 use api::batches::names::*;
+use engine::front::batch_release::Original;
+use engine::world::Strategy;
 
 const KEPT: &str = r#"{"rollingStyle":"Partition","rollingUpdate":{"maxSurge":1},"partition":0}"#;
 const ALL: KeepHeld = KeepHeld { restart: false, mark: true, control: true };
@@ -192,6 +194,21 @@ fn whoever_releases_a_statefulset_says_so_beside_the_partition() {
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
     });
     kept(statefulset::keep_held, &statefulset(4), write.clone(), KeepHeld::default(), write);
+}
+
+#[test]
+fn a_partition_that_a_release_has_put_there_is_not_given_back_as_the_users_own() {
+    let own = Strategy::RollingUpdate { partition: 0 };
+    for lost in [Value::Null, json!("{spoilt"), json!("[]")] {
+        let lost = json!({"metadata": {"annotations": {STATEFULSET_ORIGINAL_STRATEGY: lost}}});
+        let held = with(&statefulset(4), lost);
+        assert_eq!(statefulset::saved(&held).map(|saved| statefulset::read(&saved)), Some(own));
+        let back = with(&held, statefulset::release(&held, Some(Original::Strategy(own))));
+        assert_eq!(back["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 0);
+        // Nor by a change on top of it.
+        let held = with(&held, statefulset::hold(&held, &Hold::before("web")));
+        assert_eq!(statefulset::saved(&held).map(|saved| statefulset::read(&saved)), Some(own));
+    }
 }
 
 #[test]
