@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::facts::release::{canary, condition, plan, status};
 use crate::facts::workload::is_marked;
 
+/// How the status says that the workload is gone; in mid-release the phase and the step stay as they are.
+const GONE: &str = "Workload Not Found";
+
 /// Where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
@@ -57,6 +60,7 @@ impl Standing {
             Some(Phase::Healthy) => Self::Healthy,
             Some(Phase::Terminating | Phase::Disabling) => Self::Leaving,
             Some(Phase::Disabled) => Self::Disabled,
+            Some(Phase::Progressing) if status.message == GONE => Self::NoWorkload,
             Some(Phase::Progressing) => progressing(rollout),
         }
     }
@@ -114,7 +118,10 @@ impl Standing {
                 Some("is `sluice operator` running, and does it serve this namespace?".to_owned())
             }
             Self::Updating(_) => Some(format!("back, if it does not come: sluice abort {name}")),
-            Self::NoWorkload => Some("create the workload, or mend spec.workloadRef".to_owned()),
+            Self::NoWorkload => Some(
+                "create the workload; or mend spec.workloadRef, in mid-release by a new Rollout"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
@@ -199,5 +206,8 @@ mod tests {
         check(&at("Disabling"), &held, &Standing::Leaving);
         check(&at("Terminating"), &held, &Standing::Leaving);
         check(&at("Disabled"), &free, &Standing::Disabled);
+        // In mid-release it keeps its step, and an approval would lead to nothing.
+        let gone = rollout_at(&json!({"message": "Workload Not Found"}), &json!({}));
+        check(&gone, &Value::Null, &Standing::NoWorkload);
     }
 }
