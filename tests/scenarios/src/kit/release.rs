@@ -141,6 +141,26 @@ impl Workload {
         same(&format!("Pods of {image}, now and ever"), self.running(image).await?, (pods, pods))
     }
 
+    /// Another number of Pods, by the subresource, as an autoscaler writes it.
+    pub(crate) async fn scale(&self, replicas: usize) -> Outcome {
+        let patch = json!({"spec": {"replicas": replicas}});
+        let content = "application/merge-patch+json";
+        self.env.patch_sub(self.kind, &self.name, "scale", content, &patch).await?;
+        Ok(())
+    }
+
+    /// Waits until just so many Pods are there, and all of them ready.
+    pub(crate) async fn all_ready(&self, pods: usize) -> Outcome {
+        let mut patience = self.env.patience(self.env.limit(180));
+        loop {
+            let there = self.pods().await?;
+            if there.len() == pods && there.iter().all(|pod| pod.ready) {
+                return Ok(());
+            }
+            patience.rest(|| format!("{pods} Pods are there and ready: {there:?}")).await?;
+        }
+    }
+
     /// UIDs of the Pods.
     pub(crate) async fn uids(&self) -> Result<BTreeSet<String>, Failure> {
         Ok(self.pods().await?.into_iter().map(|pod| pod.uid).collect())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Workload;
+use super::{Workload, condition};
 use crate::env::{
     DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, SETS, ensure,
     same,
@@ -118,6 +118,14 @@ impl Steps {
         let status = self.until("all Pods of the step are ready", ready).await?;
         self.web.runs(image, pods).await?;
         Ok(status)
+    }
+
+    /// Waits until it says that it is paused.
+    pub(crate) async fn paused(&self) -> Outcome {
+        let paused =
+            |it: &Value| condition(it, "Progressing").is_some_and(|it| it["reason"] == "Paused");
+        self.until("paused", paused).await?;
+        Ok(())
     }
 
     /// As `kubectl kruise rollout approve` does it.

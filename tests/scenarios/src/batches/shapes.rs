@@ -1,0 +1,176 @@
+//! Workloads that are set otherwise than usual, and how many Pods of a step may be unready.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::env::{
+    BUDGETS, DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, SETS, ensure, same,
+};
+use crate::kit::{Steps, Workload, budget, steps};
+
+const KINDS: [Kind; 3] = [DEPLOYMENTS, SETS, DAEMONSETS];
+
+/// At a step of two Pods that was approved while the one of the step before is not ready.
+async fn with_one_unready(env: &Env, kind: Kind, threshold: Value) -> Result<Steps, Failure> {
+    let mut web = steps(env, kind, &json!([1, 2, "100%"])).await?;
+    web.set(&json!({"strategy": {"canary": {"failureThreshold": threshold}}})).await?;
+    web.change("app:v2").await?;
+    web.stands(1, "app:v2", 1).await?;
+    let pods = web.web.pods().await?;
+    let moved = pods.iter().find(|pod| pod.image == "app:v2").map(|pod| pod.name.clone());
+    env.make_ready(&moved.unwrap_or_default(), false).await?;
+    web.approve().await?;
+    Ok(web)
+}
+
+/// Without a threshold as many may be unready as the workload's `maxUnavailable` allows: one.
+pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env) -> Outcome {
+    for kind in KINDS {
+        let web = with_one_unready(&env, kind, Value::Null).await?;
+        web.waits(2).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// With a threshold of none a step waits for every Pod, and goes on with the last.
+pub(crate) async fn a_threshold_of_none_waits_for_every_pod(env: Env) -> Outcome {
+    for kind in KINDS {
+        let web = with_one_unready(&env, kind, json!(0)).await?;
+        web.env
+            .stays(Duration::from_secs(20), "the step is not done", || async {
+                let status = web.read().await?["status"].clone();
+                Ok(status["currentStepIndex"] == 1 || status["currentStepState"] == "StepUpgrade")
+            })
+            .await?;
+        for pod in web.web.pods().await?.iter().filter(|pod| pod.image == "app:v2" && !pod.ready) {
+            env.make_ready(&pod.name, true).await?;
+        }
+        web.stands(2, "app:v2", 2).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// A threshold in percent is of the Pods that have moved, parts counting as a whole one.
+pub(crate) async fn a_threshold_in_percent_is_of_what_has_moved(env: Env) -> Outcome {
+    for kind in KINDS {
+        let web = with_one_unready(&env, kind, json!("10%")).await?;
+        web.waits(2).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// A set that makes its Pods one by one is released all the same.
+pub(crate) async fn an_ordered_set_goes_step_by_step(env: Env) -> Outcome {
+    let spec = json!({"replicas": 4, "podManagementPolicy": "OrderedReady"});
+    walks(&env, SETS, spec).await
+}
+
+/// Ready is by the user's own `minReadySeconds`, and it stays what it was.
+pub(crate) async fn min_ready_seconds_are_kept_and_waited_for(env: Env) -> Outcome {
+    for kind in KINDS {
+        let mut spec = json!({"minReadySeconds": 8});
+        if kind != DAEMONSETS {
+            spec["replicas"] = json!(4);
+        }
+        walks(&env, kind, spec).await?;
+    }
+    Ok(())
+}
+
+/// A Deployment whose template bears the label of a ReplicaSet's hash.
+pub(crate) async fn a_template_with_a_hash_among_its_labels_is_released(env: Env) -> Outcome {
+    let template = json!({
+        "metadata": {"labels": {"app": "web", "pod-template-hash": "copied"}},
+        "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+    });
+    walks(&env, DEPLOYMENTS, json!({"replicas": 4, "template": template})).await
+}
+
+async fn walks(env: &Env, kind: Kind, spec: Value) -> Outcome {
+    let web = Workload::deploy(env, kind, "web", spec).await?;
+    let all = web.pods().await?.len();
+    let mut web = Steps::of(web, &json!([1, 2, "100%"])).await?;
+    let before = web.web.read().await?;
+    web.change("app:v2").await?;
+    for (step, pods) in [(1, 1), (2, 2)] {
+        web.stands(step, "app:v2", pods).await?;
+        web.approve().await?;
+    }
+    web.ends(true).await?;
+    web.all_run("app:v2").await?;
+    web.web.runs("app:v2", all).await?;
+    web.given_back(&before).await?;
+    web.away().await
+}
+
+/// A set that leaves its Pods to others: evicted side by side, inside the budget, step by step.
+pub(crate) async fn a_set_under_on_delete_goes_side_by_side_inside_its_budget(env: Env) -> Outcome {
+    env.create(BUDGETS, &budget("web").max_unavailable(2)).await?;
+    let spec = json!({"replicas": 6, "updateStrategy": {"type": "OnDelete"}});
+    let web = Workload::deploy(&env, SETS, "web", spec).await?;
+    let mut web = Steps::of(web, &json!([1, 5, "100%"])).await?;
+    let before = web.web.read().await?;
+    web.slip("app:slow-v2").await?;
+    web.stands(1, "app:slow-v2", 1).await?;
+    web.approve().await?;
+    let mut patience = env.patience(env.limit(60));
+    loop {
+        let down = 6 - web.web.pods().await?.iter().filter(|pod| pod.ready).count();
+        ensure(down <= 2, || format!("{down} Pods are down, the budget allows 2"))?;
+        if down == 2 {
+            break;
+        }
+        patience.rest(|| "two Pods are on their way at once".to_owned()).await?;
+    }
+    web.stands(2, "app:slow-v2", 5).await?;
+    web.approve().await?;
+    web.ends(true).await?;
+    web.all_run("app:slow-v2").await?;
+    web.given_back(&before).await
+}
+
+/// A roll back of it too is Sluice's to do: nobody else would.
+pub(crate) async fn a_set_under_on_delete_is_rolled_back(env: Env) -> Outcome {
+    let spec = json!({"replicas": 4, "updateStrategy": {"type": "OnDelete"}});
+    let web = Workload::deploy(&env, SETS, "web", spec).await?;
+    let mut web = Steps::of(web, &json!([2, "100%"])).await?;
+    let before = web.web.read().await?;
+    web.slip("app:v2").await?;
+    web.stands(1, "app:v2", 2).await?;
+    let stable = web.web.pods().await?;
+    web.slip("app:v1").await?;
+    web.ends(false).await?;
+    web.all_run("app:v1").await?;
+    web.given_back(&before).await?;
+    let after = web.web.uids().await?;
+    let kept = stable.iter().filter(|pod| pod.image == "app:v1" && after.contains(&pod.uid));
+    same("Pods that never moved", kept.count(), 2)
+}
+
+/// A DaemonSet's Pods go inside its `maxUnavailable`, side by side.
+pub(crate) async fn a_daemonset_goes_side_by_side_inside_max_unavailable(env: Env) -> Outcome {
+    let spec = json!({"updateStrategy": {
+        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2},
+    }});
+    let web = Workload::deploy(&env, DAEMONSETS, "web", spec).await?;
+    let all = web.pods().await?.len();
+    let mut web = Steps::of(web, &json!(["100%"])).await?;
+    let before = web.web.read().await?;
+    web.change("app:slow-v2").await?;
+    let mut patience = env.patience(env.limit(60));
+    loop {
+        let ready = web.web.pods().await?.iter().filter(|pod| pod.ready).count();
+        ensure(ready + 2 >= all, || format!("{ready} of {all} are ready, 2 may be unavailable"))?;
+        if ready + 2 == all {
+            break;
+        }
+        patience.rest(|| "two Pods are on their way at once".to_owned()).await?;
+    }
+    web.ends(true).await?;
+    web.all_run("app:slow-v2").await?;
+    web.given_back(&before).await
+}
