@@ -97,9 +97,9 @@ impl Driver {
             .with(Kubelets::new(conduct.start_up, conduct.seed), 2..=10)
             .with(Claims, 10..=50)
             .with(StatefulSets, 10..=40)
-            // These two follow each other's steps, the second a little faster: so a Deployment sees
-            // each step of a rollout, not the sum of several.
-            .with(Deployments::default(), 1..=5)
+            // These two follow each other's steps, the second always first: so a Deployment sees each
+            // step of a rollout, not the sum of several, and a ReplicaSet each size that it is given.
+            .with(Deployments::default(), 4..=8)
             .with(ReplicaSets::default(), 1..=3)
             .with(DaemonSets::default(), 10..=40)
             .with(Budgets, 10..=40)

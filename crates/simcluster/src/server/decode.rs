@@ -115,6 +115,9 @@ fn converted(error: &DecodeError) -> DecodeError {
             other => other,
         };
         Some(match wanted {
+            "bool" | "int32" | "int64" | "float64" if found == "string" => {
+                format!("unrecognized type: {wanted}")
+            }
             "string" | "bool" | "int32" | "int64" | "float64" => {
                 format!("cannot convert {found} to {wanted}")
             }
