@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::batches::names::{CONTROL_INFO, IN_PROGRESSING};
 use api::bedrock::{self, Desired, OWNER_ANNOTATION, StatefulsetRollout};
 use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Rollout, Settings, Uid, World};
 use jiff::Timestamp;
@@ -202,7 +203,9 @@ fn asked(key: &Key, rollout: &StatefulsetRollout) -> Option<(Rollout, Result<Des
 fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &StatefulSetSeen) -> Claim {
     let owner = set.meta.annotations.get(OWNER_ANNOTATION).map(String::as_str).unwrap_or_default();
     if owner.is_empty() {
-        return Claim::Free;
+        // What holds it in mid-release takes back whatever would be written.
+        let holder = held_by(held, seen, set);
+        return holder.map_or(Claim::Free, |owner| Claim::Other { owner });
     }
     if owner == seen.meta.uid {
         return Claim::Ours;
@@ -216,6 +219,24 @@ fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &StatefulSetSeen
         Some(other) if other.workload == seen.workload => Claim::Other { owner: title(other) },
         _ => Claim::Free,
     }
+}
+
+/// Who releases the set in batches at this moment: the BatchRelease, or the Rollout that has yet to make
+/// one. Between two releases it is free to be taken over.
+fn held_by(
+    held: &Held,
+    seen: &Resource<StatefulsetRollout>,
+    set: &StatefulSetSeen,
+) -> Option<String> {
+    let bears = |mark: &str| set.meta.annotations.contains_key(mark);
+    let workload = seen.workload.as_ref()?;
+    let mut rollouts = held.rollouts_naming(workload);
+    let rollout = rollouts.next().filter(|_| bears(IN_PROGRESSING) || bears(CONTROL_INFO));
+    if let Some(rollout) = rollout {
+        return Some(format!("Rollout/{}", rollout.meta.name));
+    }
+    let release = held.releases_naming(workload).next().filter(|_| bears(CONTROL_INFO))?;
+    Some(format!("BatchRelease/{}", release.meta.name))
 }
 
 /// The oldest other living rollout that names the same set, if it came before this one.

@@ -162,6 +162,43 @@ async fn a_statefulset_has_one_owner_the_one_that_claims_it_or_else_the_oldest()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_statefulset_in_a_release_in_batches_is_not_taken_over_before_its_end() {
+    let mut held = set("web");
+    held["metadata"]["annotations"] = json!({"batchrelease.rollouts.kruise.io/control-info": "{}"});
+    let mut objects = usual();
+    objects.retain(|(kind, _)| *kind != "statefulsets");
+    objects.push(("statefulsets", held.clone()));
+    let by = |kind: &str, mut spec: Value| {
+        spec["workloadRef"] =
+            json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web"});
+        json!({
+            "apiVersion": "rollouts.kruise.io/v1beta1", "kind": kind, "spec": spec,
+            "metadata": {
+                "namespace": "exch", "name": "steps", "uid": format!("uid-of-{kind}"),
+                "generation": 1, "resourceVersion": "60",
+                "creationTimestamp": "2026-01-02T00:00:00Z",
+            },
+        })
+    };
+    let strategy = json!({"strategy": {"canary": {"steps": [{"replicas": "100%"}]}}});
+    let plan = json!({"releasePlan": {"batches": [{"canaryReplicas": "100%"}]}});
+    let played = Played::start(objects, nothing).await;
+    let claim = || played.look("web").unwrap().world.workload.unwrap().claim;
+    assert_eq!(claim(), Claim::Free, "a mark that nobody stands for");
+
+    let release = by("BatchRelease", plan);
+    played.push("batchreleases", "ADDED", release.clone()).await;
+    assert_eq!(claim(), Claim::Other { owner: "BatchRelease/steps".into() });
+    played.push("rollouts", "ADDED", by("Rollout", strategy)).await;
+    assert_eq!(claim(), Claim::Other { owner: "Rollout/steps".into() });
+
+    held["metadata"]["annotations"] = json!({});
+    held["metadata"]["resourceVersion"] = json!("103");
+    played.push("statefulsets", "MODIFIED", held).await;
+    assert_eq!(claim(), Claim::Free, "the release has ended");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_rollout_created_again_is_let_in_though_the_end_of_the_one_before_is_not_told_yet() {
     let mut objects = usual();
     objects.push(("statefulsetrollouts", aged("older", "2025-12-31T00:00:00Z")));
