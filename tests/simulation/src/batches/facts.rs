@@ -102,9 +102,18 @@ impl Facts {
         self.phase() == "Progressing" && ["InRolling", "Paused"].contains(&self.reason())
     }
 
+    /// The step that the status names, from 1.
+    pub fn step(&self) -> u32 {
+        number(&self.rollout["status"]["canaryStatus"]["currentStepIndex"])
+    }
+
     /// How many Pods may run the new template by the step that the status names.
     pub fn target(&self) -> u32 {
-        let step = number(&self.rollout["status"]["canaryStatus"]["currentStepIndex"]);
+        self.target_at(self.step())
+    }
+
+    /// How many Pods may run the new template by a step, from 1.
+    pub fn target_at(&self, step: u32) -> u32 {
         let steps = self.rollout["spec"]["strategy"]["canary"]["steps"].as_array();
         let upto = steps.into_iter().flatten().take(usize::try_from(step).unwrap_or(0));
         // In a roll back in batches the steps are of those that have to go back.

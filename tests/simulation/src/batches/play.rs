@@ -170,14 +170,17 @@ impl Play {
         if before != image && !before.contains("broken") {
             self.before = before;
         }
-        // What goes back finds Pods that are there already.
-        let fresh = self.facts().pods.iter().all(|pod| super::facts::image(&pod["spec"]) != image);
+        // What goes back finds Pods that are there already; what was just scaled makes them.
+        let fresh = self.stage.witness.calm()
+            && self.facts().pods.iter().all(|pod| super::facts::image(&pod["spec"]) != image);
         self.allowed = if fresh { 0 } else { u32::MAX };
         self.change(&script::image(start, image)).await;
     }
 
     async fn approve(&mut self) {
-        if self.facts().step_state() == "StepPaused" {
+        let facts = self.facts();
+        if facts.step_state() == "StepPaused" {
+            self.allowed = self.allowed.max(facts.target_at(facts.step() + 1));
             let status = json!({"canaryStatus": {"currentStepState": "StepReady"}});
             self.stage.user("PATCH", STATUS, json!({"status": status})).await;
         }
@@ -329,7 +332,8 @@ impl Play {
             }
             if tokio::time::Instant::now() >= end {
                 let (status, release) = (&facts.rollout["status"], &facts.release["status"]);
-                let stuck = format!("{status} {release}");
+                let pods: Vec<&str> = facts.pods.iter().map(|pod| image(&pod["spec"])).collect();
+                let stuck = format!("{pods:?} {status} {release}");
                 self.stage.broken.push(format!("loss: no end: {stuck}"));
                 return stuck;
             }

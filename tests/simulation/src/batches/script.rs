@@ -124,7 +124,8 @@ impl Script {
                 steps.push(Step::Wait(rng.u32(..25)));
             }
         }
-        if last_image.is_empty() {
+        // Once disabled, what a release left under OnDelete is its user's to move: another one moves all.
+        if last_image.is_empty() || start.strategy["type"] == "OnDelete" {
             "app:v99".clone_into(&mut last_image);
         }
         Self { start, steps, last_image, last_replicas }
