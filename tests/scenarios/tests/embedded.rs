@@ -5,15 +5,22 @@
 //!
 //! `SLUICE_SCENARIOS_SEED` runs the same scenarios on another cluster.
 
+mod page;
 mod rights;
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 
 use scenarios::{Env, Outcome, Scenario, all};
 use serde_json::json;
 use simulation::{Harness, in_virtual_time, send};
 
 const NAMESPACE: &str = "scenario";
+const WORKLOADS: &str = "/apis/apps/v1/namespaces/scenario/";
 
 fn run(name: &str) {
     let found = all().into_iter().find(|scenario| scenario.name == name);
@@ -35,7 +42,8 @@ async fn on_a_cluster(scenario: Scenario, admission: bool) -> Outcome {
     if admission {
         harness.admit_by(operator.admission.clone()).await;
     }
-    let client = harness.client();
+    let made = Arc::<Mutex<BTreeSet<String>>>::default();
+    let client = kube::Client::new(noted(&harness, &made), "default");
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace",
         "metadata": {"name": NAMESPACE}});
     send(&client, "POST", "/api/v1/namespaces", &namespace).await.expect("a namespace");
@@ -49,7 +57,36 @@ async fn on_a_cluster(scenario: Scenario, admission: bool) -> Outcome {
     operator.stop().await.expect("the operator leads to the end");
     let refused = std::mem::take(&mut *refused.lock().expect("no holder panics"));
     assert!(refused.is_empty(), "the account may not do what the operator asked for: {refused:?}");
+    if outcome.is_ok() {
+        plays_what_is_said_of_it(scenario.name, &made.lock().expect("no holder panics"));
+    }
     outcome
+}
+
+/// The cluster, for the user; the plural of each workload that is created is noted.
+fn noted(harness: &Harness, made: &Arc<Mutex<BTreeSet<String>>>) -> axum::Router {
+    let made = Arc::clone(made);
+    harness.router().layer(from_fn(move |request: Request, next: Next| {
+        let created = request.method() == "POST";
+        if created && let Some(plural) = request.uri().path().strip_prefix(WORKLOADS) {
+            made.lock().expect("no holder panics").insert(plural.to_owned());
+        }
+        next.run(request)
+    }))
+}
+
+/// `docs/release-rules.md` says on which kinds a scenario shows something.
+fn plays_what_is_said_of_it(name: &str, made: &BTreeSet<String>) {
+    for rule in page::rules() {
+        let said = rule.shown.iter().filter(|shown| shown.place.is_none() && shown.name == name);
+        for kind in said.flat_map(|shown| &shown.kinds) {
+            let (_, plural) = page::KINDS
+                .into_iter()
+                .find(|(letter, _)| kind == letter)
+                .unwrap_or_else(|| panic!("{kind} is no kind: {}", rule.words));
+            assert!(made.contains(plural), "{}: {name} made none of {plural}", rule.words);
+        }
+    }
 }
 
 macro_rules! tests {

@@ -7,28 +7,44 @@ use serde_json::{Value, json};
 use crate::env::{
     BUDGETS, DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, SETS, ensure, same,
 };
-use crate::kit::{Steps, Workload, budget, steps};
+use crate::kit::{Steps, Workload, budget};
 
 const KINDS: [Kind; 3] = [DEPLOYMENTS, SETS, DAEMONSETS];
 
-/// At a step of two Pods that was approved while the one of the step before is not ready.
+/// At a step of two Pods, approved while one of them is not ready.
 async fn with_one_unready(env: &Env, kind: Kind, threshold: Value) -> Result<Steps, Failure> {
-    let mut web = steps(env, kind, &json!([1, 2, "100%"])).await?;
+    let one = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
+    let spec = match kind {
+        DEPLOYMENTS => json!({"replicas": 5, "strategy": one}),
+        SETS => json!({"replicas": 5}),
+        _ => json!({"updateStrategy": one}),
+    };
+    let web = Workload::deploy(env, kind, "web", spec).await?;
+    let mut web = Steps::of(web, &json!([2, 3, "100%"])).await?;
     web.set(&json!({"strategy": {"canary": {"failureThreshold": threshold}}})).await?;
     web.change("app:v2").await?;
-    web.stands(1, "app:v2", 1).await?;
+    web.stands(1, "app:v2", 2).await?;
     let pods = web.web.pods().await?;
     let moved = pods.iter().find(|pod| pod.image == "app:v2").map(|pod| pod.name.clone());
     env.make_ready(&moved.unwrap_or_default(), false).await?;
+    let one = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 1;
+    web.until("one is seen not to be ready", one).await?;
     web.approve().await?;
     Ok(web)
 }
 
-/// Without a threshold as many may be unready as the workload's `maxUnavailable` allows: one.
+/// Waits until the second step is begun.
+async fn goes_on(web: &Steps) -> Outcome {
+    web.until("the second step", |it| it["status"]["currentStepIndex"] == 2).await?;
+    Ok(())
+}
+
+/// Without a threshold as many may be unready as the workload's `maxUnavailable` allows, here one. A StatefulSet
+/// has none as long as the server does not know that field of it: [`a_threshold_of_none_waits_for_every_pod`].
 pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in [DEPLOYMENTS, DAEMONSETS] {
         let web = with_one_unready(&env, kind, Value::Null).await?;
-        web.waits(2).await?;
+        goes_on(&web).await?;
         web.away().await?;
     }
     Ok(())
@@ -36,18 +52,19 @@ pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env)
 
 /// With a threshold of none a step waits for every Pod, and goes on with the last.
 pub(crate) async fn a_threshold_of_none_waits_for_every_pod(env: Env) -> Outcome {
-    for kind in KINDS {
-        let web = with_one_unready(&env, kind, json!(0)).await?;
+    for (kind, threshold) in
+        [(DEPLOYMENTS, json!(0)), (SETS, json!(0)), (SETS, Value::Null), (DAEMONSETS, json!(0))]
+    {
+        let web = with_one_unready(&env, kind, threshold).await?;
         web.env
-            .stays(Duration::from_secs(20), "the step is not done", || async {
-                let status = web.read().await?["status"].clone();
-                Ok(status["currentStepIndex"] == 1 || status["currentStepState"] == "StepUpgrade")
+            .stays(Duration::from_secs(15), "the step is not done", || async {
+                Ok(web.read().await?["status"]["currentStepIndex"] == 1)
             })
             .await?;
-        for pod in web.web.pods().await?.iter().filter(|pod| pod.image == "app:v2" && !pod.ready) {
+        for pod in web.web.pods().await?.iter().filter(|pod| !pod.ready) {
             env.make_ready(&pod.name, true).await?;
         }
-        web.stands(2, "app:v2", 2).await?;
+        web.stands(2, "app:v2", 3).await?;
         web.away().await?;
     }
     Ok(())
@@ -57,7 +74,7 @@ pub(crate) async fn a_threshold_of_none_waits_for_every_pod(env: Env) -> Outcome
 pub(crate) async fn a_threshold_in_percent_is_of_what_has_moved(env: Env) -> Outcome {
     for kind in KINDS {
         let web = with_one_unready(&env, kind, json!("10%")).await?;
-        web.waits(2).await?;
+        goes_on(&web).await?;
         web.away().await?;
     }
     Ok(())
