@@ -10,10 +10,10 @@ use cluster::Clock;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// How often the clock is looked at for the next renewal; costs no request.
-const LOOK: Duration = Duration::from_secs(3600);
-/// How often a definition that is not installed is looked for.
-const LOOK_FOR_DEFINITIONS: Duration = Duration::from_secs(60);
+/// How often the API server is told again. Without its configuration nothing holds a change, and without
+/// its conversion no client of another version is served: whoever deletes the one or installs the other
+/// anew is not to leave that for the days until the next certificate. It changes nothing where all is well.
+const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// What is needed to keep a certificate fresh.
 pub(crate) struct Upkeep {
@@ -27,9 +27,9 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    /// Gets a certificate, shows it, and replaces it when its time comes, for ever. Releases the
-    /// handle when the first one is shown; a renewal that fails is tried again while the old one
-    /// still has a third of its time.
+    /// Gets a certificate, shows it, and replaces it when its time comes or another replica has made
+    /// another authority, for ever. Releases the handle when the first one is shown; a renewal that
+    /// fails is tried again while the old one still has a third of its time.
     ///
     /// # Errors
     /// [`Error::Certificate`] and [`Error::WebhookUrl`], which no waiting mends.
@@ -52,13 +52,21 @@ impl Upkeep {
                 handle.release();
             }
             let due = serving.validity.renew_at().min(authority.validity.renew_at());
-            while self.clock.now() < due {
-                if missing.is_empty() {
-                    tokio::time::sleep(LOOK).await;
-                    continue;
+            loop {
+                tokio::time::sleep(TELL_AGAIN).await;
+                let shelf = Shelf::new(self.connection.client.clone(), &self.namespace);
+                let now = self.clock.now();
+                let shared = shelf.authority(now).await;
+                // Nobody is to be told of an authority that the others do not share any more.
+                let replaced = shared.is_ok_and(|it| it.bundle_pem != authority.bundle_pem);
+                if replaced || now >= due {
+                    break;
                 }
-                tokio::time::sleep(LOOK_FOR_DEFINITIONS).await;
-                missing = self.define(&registration, None).await;
+                let before = std::mem::take(&mut missing);
+                missing = self.tell(&registration, None).await;
+                if !missing.is_empty() && missing != before {
+                    warn!("not installed, and looked for: {}", missing.join(", "));
+                }
             }
         }
     }
@@ -112,7 +120,7 @@ mod tests {
     use crate::ready::Readiness;
     use axum::body::{Body, to_bytes};
     use http::{Method, Request, Response, StatusCode};
-    use jiff::{SignedDuration, Timestamp};
+    use jiff::Timestamp;
     use serde_json::{Value, json};
     use std::sync::{Arc, Mutex};
 
@@ -152,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_certificate_is_renewed_in_time_and_nothing_is_sent_between() {
+    async fn a_certificate_is_renewed_in_time_and_what_is_taken_away_is_told_again() {
         let writes = Writes::default();
         let begun: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
         let upkeep = Upkeep {
@@ -165,28 +173,41 @@ mod tests {
         let readiness = Readiness::default();
         let handle = readiness.wait_for("admission");
         let shown = Shown::default();
-        let days = |days: i64| Duration::from_secs(days.unsigned_abs() * 24 * 3600);
-        let kept = tokio::time::timeout(days(19), upkeep.keep(&shown, handle)).await;
-        assert!(kept.is_err(), "{kept:?}");
-        assert!(readiness.waiting().is_empty());
-        let said: Vec<String> = writes.lock().unwrap().iter().map(|w| w.0.clone()).collect();
+        let mut keeping = std::pin::pin!(upkeep.keep(&shown, handle));
+        let said = || -> Vec<String> {
+            let mut writes = writes.lock().unwrap();
+            let said = writes.iter().map(|w| w.0.clone()).collect();
+            writes.retain(|(said, _)| said.contains("secrets"));
+            said
+        };
         let hooks = "/apis/admissionregistration.k8s.io/v1";
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        let first = [
+        let all = [
             "POST /api/v1/namespaces/sluice/secrets".to_owned(),
             format!("PATCH {hooks}/validatingwebhookconfigurations/sluice"),
             format!("PATCH {hooks}/mutatingwebhookconfigurations/sluice"),
             format!("PATCH {definitions}/rollouts.rollouts.kruise.io"),
             format!("PATCH {definitions}/batchreleases.rollouts.kruise.io"),
         ];
-        assert_eq!(said, first);
+        let second = Duration::from_secs(1);
+        tokio::time::timeout(TELL_AGAIN - second, &mut keeping).await.unwrap_err();
+        assert!(readiness.waiting().is_empty());
+        assert_eq!(said(), all);
+        let first = shown.certificate();
+        tokio::time::timeout(2 * second, &mut keeping).await.unwrap_err();
+        assert_eq!(said(), all);
+        assert_eq!(shown.certificate(), first, "it is told again, and not made again");
 
-        writes.lock().unwrap().retain(|(said, _)| said.contains("secrets"));
-        let kept =
-            tokio::time::timeout(days(21), upkeep.keep(&shown, readiness.wait_for("admission")));
-        assert!(kept.await.is_err());
-        let patches = |w: &&(String, Value)| w.0.starts_with("PATCH");
-        assert_eq!(writes.lock().unwrap().iter().filter(patches).count(), 8);
-        assert!(upkeep.clock.now() >= begun + SignedDuration::from_hours(24 * 40));
+        tokio::time::advance(Duration::from_secs(21 * 24 * 3600)).await;
+        tokio::time::timeout(second, &mut keeping).await.unwrap_err();
+        assert_eq!(said(), all);
+        let second_one = shown.certificate();
+        assert_ne!(second_one, first, "renewed");
+
+        // Somebody deletes the Secret: what another replica would find is made anew.
+        writes.lock().unwrap().clear();
+        tokio::time::timeout(TELL_AGAIN, &mut keeping).await.unwrap_err();
+        assert_eq!(said(), all);
+        assert_ne!(shown.certificate(), second_one, "by the authority that all share");
     }
 }

@@ -42,6 +42,13 @@ impl Shown {
         *current = Some(serving.certified.clone());
     }
 
+    /// What is shown, to be compared.
+    #[cfg(test)]
+    pub(crate) fn certificate(&self) -> Option<Vec<u8>> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().and_then(|it| it.cert.first().map(|it| it.to_vec()))
+    }
+
     /// The configuration of a server that shows what is shown here; HTTP/2 and 1.1.
     ///
     /// # Errors
