@@ -210,6 +210,11 @@ fn validate_rules(rules: &Value, path: &str, out: &mut Causes) {
         let known = ["Disabled", "Max", "Min"];
         out.not_supported(format!("{path}.selectPolicy"), select, &known);
     }
+    let tolerance = text(rules, "tolerance");
+    if tolerance.starts_with('-') {
+        let shown = &rules["tolerance"];
+        out.invalid(format!("{path}.tolerance"), shown, "must be greater than or equal to 0");
+    }
     if list(rules, "policies").is_empty() {
         out.required(format!("{path}.policies"), "must specify at least one Policy");
     }

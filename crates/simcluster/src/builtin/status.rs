@@ -89,6 +89,8 @@ const BUDGET: Rules = Rules {
     bounded: &[],
 };
 
+const AUTOSCALER: Rules = Rules { counted: &["currentReplicas", "desiredReplicas"], bounded: &[] };
+
 /// What is wrong with the status of a changed object.
 pub(super) fn validate_update(kind: &Kind, new: &Value, old: &Value, out: &mut Causes) {
     let rules = match (kind.group.as_str(), kind.kind.as_str()) {
@@ -97,6 +99,7 @@ pub(super) fn validate_update(kind: &Kind, new: &Value, old: &Value, out: &mut C
         ("apps", "ReplicaSet") => REPLICASET,
         ("apps", "DaemonSet") => DAEMONSET,
         ("policy", "PodDisruptionBudget") => BUDGET,
+        ("autoscaling", "HorizontalPodAutoscaler") => AUTOSCALER,
         _ => return,
     };
     let status = &new["status"];

@@ -388,7 +388,7 @@ pub(super) fn check_name(object: &Value, key: &Key) -> Result<(), ApiError> {
 /// The UID in an object is a precondition.
 pub(super) fn check_uid(kind: &Kind, key: &Key, before: &Value, uid: &str) -> Result<(), ApiError> {
     if !uid.is_empty() && uid != object::uid(before) {
-        let place = if kind.group.is_empty() {
+        let place = if kind.custom.is_none() && kind.group != "apiextensions.k8s.io" {
             kind.plural.clone()
         } else {
             format!("{}/{}", kind.group, kind.plural)

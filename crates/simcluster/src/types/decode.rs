@@ -97,8 +97,9 @@ impl Reader {
             self.fields.pop();
             let goes = match (&field.ty, &*value) {
                 (Ty::Map(_), Value::Object(map)) => map.is_empty(),
-                // No managers at all is not the same as none said.
-                (Ty::List(_), Value::Array(list)) => list.is_empty() && key != "managedFields",
+                (Ty::List(_), Value::Array(list)) => {
+                    list.is_empty() && !SAYS_BY_NONE.contains(&(ty.name.as_str(), key.as_str()))
+                }
                 (Ty::String, Value::String(text)) => {
                     text.is_empty() && !field.required && !KEEPS_EMPTY.contains(&key.as_str())
                 }
@@ -193,6 +194,11 @@ impl Reader {
         path + key
     }
 }
+
+/// Lists of which an empty one says something else than none, and is kept until that has been heard: no
+/// managers at all, no way to scale.
+const SAYS_BY_NONE: &[(&str, &str)] =
+    &[("ObjectMeta", "managedFields"), ("HPAScalingRules", "policies")];
 
 /// Optional texts that Go holds by pointer, so that an empty one is kept.
 const KEEPS_EMPTY: &[&str] = &["storageClassName", "volumeAttributesClassName", "holderIdentity"];

@@ -13,7 +13,6 @@ const WEB: &str = "/apis/apps/v1/namespaces/$ns/deployments/web";
 pub(super) fn all() -> Vec<(&'static str, Vec<Act>)> {
     vec![
         ("an autoscaler is kept or refused", kept()),
-        ("an autoscaler of the first version", first()),
         ("a scale is called", called()),
         ("a scale is refused", not_called()),
     ]
@@ -95,65 +94,6 @@ fn kept() -> Vec<Act> {
         .into(),
         get(format!("{AUTOSCALERS}/nobody")).into(),
     ]
-}
-
-/// `autoscaling/v1` knows CPU alone; the rest it keeps in annotations.
-fn first() -> Vec<Act> {
-    const FIRST: &str = "/apis/autoscaling/v1/namespaces/$ns/horizontalpodautoscalers";
-    let one = |name: &str, spec: Value| {
-        let mut object = json!({
-            "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler",
-            "metadata": {"name": name},
-            "spec": {
-                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"},
-                "maxReplicas": 5,
-            },
-        });
-        for (key, value) in spec.as_object().into_iter().flatten() {
-            object["spec"][key] = value.clone();
-        }
-        Act::from(post(FIRST, object))
-    };
-    let both = |name: &str| {
-        [get(format!("{FIRST}/{name}")).into(), get(format!("{AUTOSCALERS}/{name}")).into()]
-    };
-    let mut out = vec![
-        one("plain", json!({})),
-        one("cpu", json!({"targetCPUUtilizationPercentage": 60, "minReplicas": 2})),
-        one("a", json!({"targetCPUUtilizationPercentage": 0})),
-        one("b", json!({"targetCPUUtilizationPercentage": -1, "maxReplicas": 0})),
-        one("c", json!({"minReplicas": 9})),
-    ];
-    out.extend(both("plain"));
-    out.extend(both("cpu"));
-    out.push(autoscaler("more", |spec| {
-        spec["metrics"] = json!([
-            {"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}}},
-            {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 70}}},
-        ]);
-        spec["behavior"] = json!({"scaleDown": {"stabilizationWindowSeconds": 60}});
-    }));
-    out.extend(both("more"));
-    out.extend([
-        merge(format!("{FIRST}/more"), json!({"spec": {"targetCPUUtilizationPercentage": 80}}))
-            .into(),
-        merge(format!("{FIRST}/cpu"), json!({"spec": {"targetCPUUtilizationPercentage": null}}))
-            .into(),
-        apply(
-            &format!("{FIRST}/cpu"),
-            "one",
-            true,
-            json!({
-                "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler",
-                "metadata": {"name": "cpu"}, "spec": {"targetCPUUtilizationPercentage": 50},
-            }),
-        )
-        .into(),
-    ]);
-    out.extend(both("more"));
-    out.extend(both("cpu"));
-    out.push(get(FIRST).into());
-    out
 }
 
 /// Scales that don't do, of each kind that has one.
