@@ -9,7 +9,7 @@ use crate::stage::{Kind, MARK, Stage, image, rollout, rollouts};
 async fn in_mid_release(kind: Kind) -> Stage {
     let stage = Stage::set().await;
     stage.released(kind).await;
-    stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
     let waits = |it: &Value| it["status"]["currentStepState"] == "StepPaused";
     stage.until(&rollouts("/web"), "at step 1", waits).await;
     stage.take_the_webhook_away();
@@ -44,12 +44,18 @@ fn what_moves_no_pod_waits_for_nobody() {
                 json!({"spec": {"revisionHistoryLimit": 3}}),
                 json!({"spec": {"minReadySeconds": 1}}),
             ] {
-                stage.patch(&kind.path(), &patch).await.unwrap();
+                stage.patch(&kind.path(), &patch).await.expect("the API server takes it");
             }
             if kind != Kind::DaemonSet {
-                stage.patch(&kind.path(), &json!({"spec": {"replicas": 4}})).await.unwrap();
+                stage
+                    .patch(&kind.path(), &json!({"spec": {"replicas": 4}}))
+                    .await
+                    .expect("the API server takes it");
                 let scale = format!("{}/scale", kind.path());
-                stage.patch(&scale, &json!({"spec": {"replicas": 5}})).await.unwrap();
+                stage
+                    .patch(&scale, &json!({"spec": {"replicas": 5}}))
+                    .await
+                    .expect("the API server takes it");
             }
         });
     }
@@ -62,7 +68,7 @@ fn a_workload_that_no_rollout_has_labelled_waits_for_nobody() {
             let stage = Stage::set().await;
             stage.deploy(kind).await;
             stage.take_the_webhook_away();
-            stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+            stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
         });
     }
 }
@@ -77,10 +83,10 @@ fn in_mid_release_nothing_can_be_let_go_and_everything_else_can_be_done() {
             let unmark = json!({"metadata": {"annotations": {MARK: null}}});
             assert!(stage.patch(&kind.path(), &unmark).await.is_err(), "{kind:?}");
             let label = json!({"metadata": {"labels": {"a": "b"}}});
-            stage.patch(&kind.path(), &label).await.unwrap();
+            stage.patch(&kind.path(), &label).await.expect("the API server takes it");
             // A pause is never refused.
             let pause = json!({"spec": {"strategy": {"paused": true}}});
-            stage.patch(&rollouts("/web"), &pause).await.unwrap();
+            stage.patch(&rollouts("/web"), &pause).await.expect("the API server takes it");
         });
     }
 }
@@ -93,10 +99,13 @@ fn whoever_cannot_wait_takes_the_label_off_first() {
             stage.released(kind).await;
             stage.take_the_webhook_away();
             // The Rollout first, or it would put the label back.
-            stage.send("DELETE", &rollouts("/web"), &json!({})).await.unwrap();
+            stage
+                .send("DELETE", &rollouts("/web"), &json!({}))
+                .await
+                .expect("the API server takes it");
             let label = json!({"metadata": {"labels": {"rollouts.kruise.io/workload-type": null}}});
-            stage.patch(&kind.path(), &label).await.unwrap();
-            stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+            stage.patch(&kind.path(), &label).await.expect("the API server takes it");
+            stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
         });
     }
 }
@@ -108,7 +117,7 @@ fn a_rollout_is_let_in_and_says_in_its_status_what_is_wrong() {
         stage.take_the_webhook_away();
         let mut canary = rollout(Kind::Deployment);
         canary["spec"]["strategy"]["canary"]["enableExtraWorkloadForCanary"] = json!(true);
-        stage.send("POST", &rollouts(""), &canary).await.unwrap();
+        stage.send("POST", &rollouts(""), &canary).await.expect("the API server takes it");
         let blocked = |it: &Value| {
             let conditions = it["status"]["conditions"].as_array().cloned().unwrap_or_default();
             conditions.iter().any(|one| one["type"] == "Blocked" && one["status"] == "True")
@@ -121,7 +130,10 @@ fn a_rollout_is_let_in_and_says_in_its_status_what_is_wrong() {
 fn without_conversion_the_stored_version_is_served_and_the_other_says_why_not() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        stage.send("POST", &rollouts(""), &rollout(Kind::Deployment)).await.unwrap();
+        stage
+            .send("POST", &rollouts(""), &rollout(Kind::Deployment))
+            .await
+            .expect("the API server takes it");
         stage.take_the_webhook_away();
         stage.get(&rollouts("/web")).await;
         let older = rollouts("/web").replace("v1beta1", "v1alpha1");

@@ -50,11 +50,12 @@ async fn is_held(kind: Kind) {
         json!({"spec": {"minReadySeconds": 1}}),
         image("app:v1"),
     ] {
-        let object = stage.patch(&kind.path(), &patch).await.unwrap();
+        let object = stage.patch(&kind.path(), &patch).await.expect("the API server takes it");
         assert_eq!(object["metadata"]["annotations"][MARK], Value::Null, "{patch}");
         assert!(!kind.is_held(&object), "{patch}");
     }
-    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    let object =
+        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], "{\"rolloutName\":\"web\"}");
     assert!(kind.is_held(&object), "{object:#}");
     if kind == Kind::Deployment {
@@ -67,8 +68,9 @@ async fn is_let_be(kind: Kind) {
     let stage = Stage::set().await;
     stage.deploy(kind).await;
     let label = json!({"metadata": {"labels": {"rollouts.kruise.io/workload-type": "x"}}});
-    stage.patch(&kind.path(), &label).await.unwrap();
-    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    stage.patch(&kind.path(), &label).await.expect("the API server takes it");
+    let object =
+        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
     assert!(!kind.is_held(&object), "{object:#}");
 }
@@ -77,9 +79,10 @@ async fn is_let_be_by_a_disabled_one(kind: Kind) {
     let stage = Stage::set().await;
     stage.released(kind).await;
     let disabled = json!({"spec": {"disabled": true}});
-    stage.patch(&rollouts("/web"), &disabled).await.unwrap();
+    stage.patch(&rollouts("/web"), &disabled).await.expect("the API server takes it");
     stage.until(&rollouts("/web"), "disabled", |it| it["status"]["phase"] == "Disabled").await;
-    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    let object =
+        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
     assert!(!kind.is_held(&object), "{object:#}");
 }
@@ -96,9 +99,10 @@ async fn is_left_to_the_original(kind: Kind) {
         },
     });
     let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-    stage.send("POST", leases, &lease).await.unwrap();
+    stage.send("POST", leases, &lease).await.expect("the API server takes it");
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let object = stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    let object =
+        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
     assert!(!kind.is_held(&object), "{object:#}");
 }
@@ -107,7 +111,7 @@ async fn is_left_to_the_original(kind: Kind) {
 async fn at_step_1(kind: Kind) -> Stage {
     let stage = Stage::set().await;
     stage.released(kind).await;
-    stage.patch(&kind.path(), &image("app:v2")).await.unwrap();
+    stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
     let waits = |it: &Value| it["status"]["currentStepState"] == "StepPaused";
     stage.until(&rollouts("/web"), "at step 1", waits).await;
     assert_eq!(stage.running("app:v2").await, 1);
@@ -117,7 +121,7 @@ async fn at_step_1(kind: Kind) -> Stage {
 async fn stays_held(kind: Kind) {
     let stage = at_step_1(kind).await;
     let before = stage.get(&kind.path()).await;
-    let object = stage.patch(&kind.path(), &kind.lets_go()).await.unwrap();
+    let object = stage.patch(&kind.path(), &kind.lets_go()).await.expect("the API server takes it");
     assert_eq!(object["spec"], before["spec"], "{kind:?}");
     tokio::time::sleep(Duration::from_secs(120)).await;
     assert_eq!(stage.running("app:v2").await, 1, "{kind:?}");
@@ -130,7 +134,7 @@ async fn survives_a_replace(kind: Kind) {
     object["metadata"]["annotations"] = json!({});
     object["metadata"]["labels"] = json!({});
     object["spec"]["paused"] = json!(false);
-    let object = stage.send("PUT", &kind.path(), &object).await.unwrap();
+    let object = stage.send("PUT", &kind.path(), &object).await.expect("the API server takes it");
     assert_eq!(object["spec"], before["spec"], "{kind:?}");
     for mark in [MARK, CONTROL] {
         let stands = &object["metadata"]["annotations"][mark];
@@ -143,7 +147,8 @@ async fn survives_a_replace(kind: Kind) {
 
 async fn is_closed_again(kind: Kind) {
     let stage = at_step_1(kind).await;
-    let object = stage.patch(&kind.path(), &image("app:v3")).await.unwrap();
+    let object =
+        stage.patch(&kind.path(), &image("app:v3")).await.expect("the API server takes it");
     assert!(kind.is_held(&object), "{object:#}");
     assert!(object["metadata"]["annotations"][MARK].is_string());
     let on_top = |it: &Value| {
@@ -159,7 +164,8 @@ fn bounds_without_a_type_are_kept_and_not_refused_beside_recreate() {
     in_virtual_time(async {
         let stage = at_step_1(Kind::Deployment).await;
         let bounds = json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": 3}}}});
-        let object = stage.patch(&Kind::Deployment.path(), &bounds).await.unwrap();
+        let object =
+            stage.patch(&Kind::Deployment.path(), &bounds).await.expect("the API server takes it");
         assert_eq!(object["spec"]["strategy"], json!({"type": "Recreate"}));
         let kept = &object["metadata"]["annotations"]["rollouts.kruise.io/deployment-strategy"];
         assert!(kept.as_str().unwrap_or_default().contains("\"maxSurge\":3"), "{kept}");

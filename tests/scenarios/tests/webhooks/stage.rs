@@ -75,7 +75,9 @@ impl Stage {
         harness.admit_by(operator.admission.clone()).await;
         let client = harness.client();
         let namespace = json!({"metadata": {"name": NAMESPACE}});
-        send(&client, "POST", "/api/v1/namespaces", &namespace).await.unwrap();
+        send(&client, "POST", "/api/v1/namespaces", &namespace)
+            .await
+            .expect("the API server takes it");
         let stage = Self { harness, operator, client };
         let caches = Arc::clone(&stage.operator.admission.attention.caches);
         wait_for(Duration::from_secs(60), || async { caches.ready() }).await.expect("caches");
@@ -89,7 +91,7 @@ impl Stage {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
-        send(&self.client, "GET", path, &Value::Null).await.unwrap()
+        send(&self.client, "GET", path, &Value::Null).await.expect("the API server takes it")
     }
 
     /// A merge patch, and the object as it is stored then; or the code and the words of the refusal.
@@ -127,7 +129,7 @@ impl Stage {
         }
         let path = kind.path();
         let collection = path.trim_end_matches("/web");
-        self.send("POST", collection, &object).await.unwrap();
+        self.send("POST", collection, &object).await.expect("the API server takes it");
         self.until(&path, "three Pods are ready", |it| {
             it["status"]["readyReplicas"] == 3 || it["status"]["numberReady"] == 3
         })
@@ -137,7 +139,7 @@ impl Stage {
     /// A workload, and a Rollout of two steps for it that is healthy: all that it needs to be held.
     pub(crate) async fn released(&self, kind: Kind) {
         self.deploy(kind).await;
-        self.send("POST", &rollouts(""), &rollout(kind)).await.unwrap();
+        self.send("POST", &rollouts(""), &rollout(kind)).await.expect("the API server takes it");
         self.until(&rollouts("/web"), "healthy", |it| it["status"]["phase"] == "Healthy").await;
     }
 
