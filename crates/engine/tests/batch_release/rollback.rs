@@ -53,6 +53,8 @@ fn batches_are_of_what_has_to_go_back() {
         status.update_revision = "v1".into();
         status.phase = Some(Phase::Progressing);
     });
+    // Those that were there don't take the place of one that is on its way.
+    check(&first, "1 Upgrading: -");
     // web-4 is back at v1; it is labelled before those that were there.
     let back = first.change(4, |it| *it = crate::fixture::pod(4, "v1"));
     check(&back, "1 Upgrading: label 4=1");

@@ -155,15 +155,6 @@ fn steps(held: &[Held], found: &Found, install: &Install) -> Vec<Step> {
             vec![format!("kubectl delete {all} {everywhere} --all")],
         ));
     }
-    if install.only.is_none() {
-        steps.push(step(
-            "Take the webhooks away, before the operator: without it they refuse changes of labelled workloads.",
-            vec![
-                "kubectl delete mutatingwebhookconfiguration sluice".to_owned(),
-                "kubectl delete validatingwebhookconfiguration sluice".to_owned(),
-            ],
-        ));
-    }
     let mut remove = match &install.only {
         Some(only) => format!("sluice install --namespace-only={only}"),
         None => "sluice install --crds=false".to_owned(),
@@ -173,6 +164,16 @@ fn steps(held: &[Held], found: &Found, install: &Install) -> Vec<Step> {
         remove.push_str(&format!(" --namespace={}", install.namespace));
     }
     steps.push(step("Remove the operator.", vec![format!("{remove} | kubectl delete -f -")]));
+    if install.only.is_none() {
+        steps.push(step(
+            "Take the webhooks away, at once: an operator that runs puts them back, and without one they \
+             refuse changes of labelled workloads.",
+            vec![
+                "kubectl delete mutatingwebhookconfiguration sluice".to_owned(),
+                "kubectl delete validatingwebhookconfiguration sluice".to_owned(),
+            ],
+        ));
+    }
     let has_label = |one: &Value| one["metadata"]["labels"][WORKLOAD_TYPE].is_string();
     if found.workloads.iter().any(|(_, one)| has_label(one)) {
         let kinds = "deployments,statefulsets,daemonsets";
@@ -321,10 +322,10 @@ mod tests {
             "2. Wait until nothing is held",
             "sluice install --uninstall-plan",
             "3. If the Rollouts are to go as well",
-            "4. Take the webhooks away, before the operator",
-            "kubectl delete mutatingwebhookconfiguration sluice",
-            "5. Remove the operator",
+            "4. Remove the operator",
             "sluice install --crds=false | kubectl delete -f -",
+            "5. Take the webhooks away",
+            "kubectl delete mutatingwebhookconfiguration sluice",
             "6. Take the label off",
             "7. If nobody else serves them",
         ];
@@ -335,8 +336,8 @@ mod tests {
     fn where_nothing_is_held_and_nothing_is_there_little_is_to_be_done() {
         let says = [
             "No workload is held",
-            "1. Take the webhooks away",
-            "2. Remove the operator",
+            "1. Remove the operator",
+            "2. Take the webhooks away",
             "3. If nobody else",
         ];
         let text = check(&Found::default(), &install(None), &says);

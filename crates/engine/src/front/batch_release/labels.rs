@@ -7,7 +7,7 @@
 use super::count::updated;
 use super::decision::{Label, Mark};
 use super::status::Status;
-use super::terms::planned;
+use super::terms::{planned, target};
 use super::world::{Body, Marks, World};
 use crate::world::Pod;
 
@@ -47,9 +47,16 @@ pub(super) fn labels(world: &World, status: &Status, body: &Body) -> Labels {
             bare.push(pod);
         }
     }
-    // The last to move gets the newest batch; those that were there all along come at the end.
+    // The last to move gets the newest batch; those that were there all along fill what is left, once all
+    // have moved that are to.
+    let stayed = |pod: &Pod| status.no_need_update.is_some() && marks(pod).no_need_update == *id;
+    let moved = updated(world, body).into_iter().filter(|pod| !stayed(pod)).count();
+    let there = status.no_need_update.unwrap_or(0);
+    let due = target(release, status, body, status.current_batch).saturating_sub(there);
+    let all_moved = u32::try_from(moved).unwrap_or(u32::MAX) >= due;
+    bare.retain(|pod| all_moved || !stayed(pod));
     bare.reverse();
-    bare.sort_by_key(|pod| status.no_need_update.is_some() && marks(pod).no_need_update == *id);
+    bare.sort_by_key(|pod| stayed(pod));
     let mut free = (1..).zip(places).collect::<Vec<(u32, u32)>>();
     for pod in bare {
         let Some((batch, left)) = free.iter_mut().rev().find(|(_, left)| *left > 0) else { break };

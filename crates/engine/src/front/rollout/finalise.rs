@@ -72,7 +72,7 @@ fn warn(turn: &mut Turn<'_>, why: Why, freeze: bool) {
     let (old, replicas, name) = (workload.old, workload.replicas, &turn.world.rollout.workload);
     let text = match why {
         Why::Succeeded | Why::RolledBack => return,
-        _ if freeze => format!(
+        _ if freeze && !workload.in_rollback => format!(
             "{old} of {replicas} Pods of {name} run the old revision and stay there: it is left paused"
         ),
         Why::Disabled | Why::Deleted => format!(
