@@ -147,8 +147,7 @@ async fn raced_to_its_end(kind: &str, steps: Value, answer: Value) -> usize {
     })
     .await;
     operator.stop().await.unwrap();
-    let answers = answered.lock().unwrap().len();
-    answers
+    answered.lock().unwrap().len()
 }
 
 const KINDS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
