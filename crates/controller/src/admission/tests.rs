@@ -127,6 +127,25 @@ fn patched(request: &Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_lets_go_of_a_workload_in_release_is_told_that_it_stays_held() {
+    let check = |mark: &str, change: fn(&mut Value), expect: &str| {
+        let mut old = deployment("web:v2");
+        old["metadata"]["annotations"]["rollouts.kruise.io/in-progressing"] = json!(mark);
+        let mut new = old.clone();
+        change(&mut new);
+        let warnings = answer(WORKLOADS, &update(&old, &new))["warnings"].to_string();
+        assert!(warnings.contains(expect), "{warnings}");
+    };
+    let resume = |it: &mut Value| it["spec"]["paused"] = json!(false);
+    check(r#"{"rolloutName":"steps"}"#, resume, "goes on by an approval of Rollout steps, and");
+    check("{}", resume, "is released in batches by a BatchRelease and stays held");
+    let image = |it: &mut Value| {
+        it["spec"]["template"]["spec"]["containers"][0]["image"] = json!("web:v3");
+    };
+    check("{}", image, "null");
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_caches_a_workload_in_release_stays_held_by_what_stands_on_it() {
     let old = deployment("app:v1");
     let mut new = old.clone();

@@ -43,7 +43,11 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
         }
         Verdict::KeepHeld { restart, mark, control } => {
             let keep = KeepHeld { restart, mark, control };
-            changed(keep_held(kind, old, new, keep), "kept-held")
+            let change = keep_held(kind, old, new, keep);
+            // Whoever lifts a pause or lowers a partition is told so, and would wait for Pods in vain.
+            let taken_back = !restart && change["spec"].is_object();
+            let warnings = taken_back.then(|| stays_held(&workload, old)).into_iter().collect();
+            Judgement { warnings, ..changed(change, "kept-held") }
         }
         Verdict::Deny { later: true, message } => Judgement::unavailable(message),
         Verdict::Deny { later: false, message } => Judgement::invalid(message),
@@ -54,6 +58,18 @@ fn changed(change: Value, word: &'static str) -> Judgement {
     let nothing = change.as_object().is_none_or(serde_json::Map::is_empty);
     let word = (!nothing).then_some(word);
     Judgement { change: Some(change), word, ..Judgement::default() }
+}
+
+fn stays_held(workload: &Workload, object: &Value) -> String {
+    let mark = annotation(object, IN_PROGRESSING).unwrap_or_default();
+    let mark: Value = serde_json::from_str(mark).unwrap_or_default();
+    match mark["rolloutName"].as_str() {
+        Some(rollout) => format!(
+            "{workload} is released in batches and stays held; it goes on by an approval of Rollout \
+             {rollout}, and is let go when that is disabled or deleted"
+        ),
+        None => format!("{workload} is released in batches by a BatchRelease and stays held"),
+    }
 }
 
 fn asked(workload: &Workload, old: &Value, new: &Value, running: Option<bool>) -> Update {
