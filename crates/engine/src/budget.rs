@@ -151,9 +151,16 @@ fn at_most(room: &mut Room, most: u32, account: &Account<'_>) {
 fn under_budget(namespace: &str, budget: &Budget, account: &Account<'_>) -> Room {
     let place = format!("{namespace}/{}", budget.name);
     if let Some(message) = &budget.sync_failed {
+        // Of a DaemonSet, which has no scale, nothing else can be computed.
+        let remedy = match message.contains("scale subresource") {
+            true => "; give it minAvailable as a number",
+            false => "",
+        };
         return Room::none(Hold::new(
             Reason::BudgetNotReady,
-            format!("PodDisruptionBudget {place} cannot be computed by its controller: {message}"),
+            format!(
+                "PodDisruptionBudget {place} cannot be computed by its controller: {message}{remedy}"
+            ),
         ));
     }
     if !budget.observed {

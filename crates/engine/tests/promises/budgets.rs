@@ -78,6 +78,11 @@ fn a_budget_that_cannot_be_computed_blocks_in_its_controllers_words() {
     let fixture = change(2, |budget| budget.sync_failed = Some("found no controllers".into()));
     let decision = check(&fixture, "InProgress BudgetNotReady: -");
     names(&decision.status.reason, &["shop/web-pdb", "found no controllers"]);
+
+    let no_scale = "daemonsets.apps does not implement the scale subresource";
+    let fixture = change(2, |budget| budget.sync_failed = Some(no_scale.into()));
+    let decision = check(&fixture, "InProgress BudgetNotReady: -");
+    names(&decision.status.reason, &["shop/web-pdb", no_scale, "minAvailable as a number"]);
 }
 
 #[test]
