@@ -197,6 +197,50 @@ macro_rules! with_scenarios {
                 what_slows_is_warned_of,
                 a_dry_run_is_judged_and_leaves_nothing,
             }
+            scaled {
+                a_set_that_grows_in_a_step_turns_nothing_back,
+                an_ordered_set_that_grows_keeps_the_share,
+                scaling_in_keeps_the_share_of_the_step,
+                scaling_a_step_that_is_on_its_way_ends_at_the_share,
+                scaling_a_paused_rollout_adds_pods_and_replaces_none,
+                scaling_during_a_roll_back_leaves_no_new_pod,
+                a_workload_scaled_to_nothing_gets_to_the_end,
+                scaling_at_rest_begins_no_release,
+                nodes_that_come_and_go_keep_the_share_of_the_step,
+                a_percentage_then_a_number_then_all,
+            }
+            standstill {
+                a_roll_back_in_a_pause_is_done_at_once,
+                another_change_in_a_pause_waits_for_its_end,
+                other_steps_in_a_pause_wait_for_its_end,
+                a_paused_rollout_can_be_disabled,
+                a_paused_rollout_can_be_deleted,
+                a_jump_to_nowhere_goes_nowhere,
+                a_daemonset_is_jumped_and_planned_again,
+                a_pause_that_is_set_to_no_time_is_an_approval,
+            }
+            shapes {
+                without_a_threshold_max_unavailable_may_be_unready,
+                a_threshold_of_none_waits_for_every_pod,
+                a_threshold_in_percent_is_of_what_has_moved,
+                an_ordered_set_goes_step_by_step,
+                min_ready_seconds_are_kept_and_waited_for,
+                a_template_with_a_hash_among_its_labels_is_released,
+                a_set_under_on_delete_goes_side_by_side_inside_its_budget,
+                a_set_under_on_delete_is_rolled_back,
+                a_daemonset_goes_side_by_side_inside_max_unavailable,
+            }
+            mishaps {
+                a_lost_pod_comes_back_with_the_label_of_its_batch,
+                a_lost_pod_that_has_not_moved_comes_back_stable,
+                a_workload_made_anew_keeps_step_and_status,
+                a_rollout_without_its_workload_can_be_deleted,
+                a_manifest_that_is_applied_again_lets_nothing_go,
+                a_strategy_that_is_applied_in_mid_release_is_held_again,
+                an_approval_amid_writes_of_the_status_is_kept,
+                a_roll_back_in_batches_of_another_kind_goes_at_once,
+                what_needs_no_update_is_marked_and_stays,
+            }
             release {
                 a_deployment_goes_batch_by_batch_and_is_given_back,
                 a_statefulset_goes_batch_by_batch_and_is_given_back,
@@ -244,50 +288,6 @@ macro_rules! with_scenarios {
                 a_roll_back_after_a_change_on_top_is_one,
                 a_change_that_slipped_past_is_held,
                 a_broken_image_stops_at_its_step_and_is_rolled_back,
-            }
-            scaled {
-                a_set_that_grows_in_a_step_turns_nothing_back,
-                an_ordered_set_that_grows_keeps_the_share,
-                scaling_in_keeps_the_share_of_the_step,
-                scaling_a_step_that_is_on_its_way_ends_at_the_share,
-                scaling_a_paused_rollout_adds_pods_and_replaces_none,
-                scaling_during_a_roll_back_leaves_no_new_pod,
-                a_workload_scaled_to_nothing_gets_to_the_end,
-                scaling_at_rest_begins_no_release,
-                nodes_that_come_and_go_keep_the_share_of_the_step,
-                a_percentage_then_a_number_then_all,
-            }
-            standstill {
-                a_roll_back_in_a_pause_is_done_at_once,
-                another_change_in_a_pause_waits_for_its_end,
-                other_steps_in_a_pause_wait_for_its_end,
-                a_paused_rollout_can_be_disabled,
-                a_paused_rollout_can_be_deleted,
-                a_jump_to_nowhere_goes_nowhere,
-                a_daemonset_is_jumped_and_planned_again,
-                a_pause_that_is_set_to_no_time_is_an_approval,
-            }
-            shapes {
-                without_a_threshold_max_unavailable_may_be_unready,
-                a_threshold_of_none_waits_for_every_pod,
-                a_threshold_in_percent_is_of_what_has_moved,
-                an_ordered_set_goes_step_by_step,
-                min_ready_seconds_are_kept_and_waited_for,
-                a_template_with_a_hash_among_its_labels_is_released,
-                a_set_under_on_delete_goes_side_by_side_inside_its_budget,
-                a_set_under_on_delete_is_rolled_back,
-                a_daemonset_goes_side_by_side_inside_max_unavailable,
-            }
-            mishaps {
-                a_lost_pod_comes_back_with_the_label_of_its_batch,
-                a_lost_pod_that_has_not_moved_comes_back_stable,
-                a_workload_made_anew_keeps_step_and_status,
-                a_rollout_without_its_workload_can_be_deleted,
-                a_manifest_that_is_applied_again_lets_nothing_go,
-                a_strategy_that_is_applied_in_mid_release_is_held_again,
-                an_approval_amid_writes_of_the_status_is_kept,
-                a_roll_back_in_batches_of_another_kind_goes_at_once,
-                what_needs_no_update_is_marked_and_stays,
             }
         }
     };

@@ -74,6 +74,7 @@ fn every_test_that_is_named_exists() {
         ("rollouts", functions("tests/scenarios/tests/rollouts.rs")),
         ("releases", functions("tests/scenarios/tests/release.rs")),
         ("races", functions("tests/scenarios/tests/races.rs")),
+        ("replay", functions("tests/scenarios/tests/replay.rs")),
     ]);
     for rule in rules() {
         for test in &rule.shown {

@@ -163,10 +163,10 @@ pub(crate) async fn a_manifest_that_is_applied_again_lets_nothing_go(env: Env) -
         web.stands(1, "app:v2", 1).await?;
         let mut again = manifest(&before);
         again["spec"]["template"]["spec"]["containers"][0]["image"] = json!("app:v2");
-        for _ in 0..3 {
+        for _ in 0..2 {
             env.apply(kind, &again).await?;
             web.env
-                .stays(Duration::from_secs(5), "one Pod has moved", || async {
+                .stays(Duration::from_secs(4), "one Pod has moved", || async {
                     Ok(web.web.running("app:v2").await? == (1, 1))
                 })
                 .await?;
@@ -195,7 +195,7 @@ pub(crate) async fn a_strategy_that_is_applied_in_mid_release_is_held_again(env:
         again["spec"][field] = json!({"type": "RollingUpdate"});
         env.apply(kind, &again).await?;
         web.env
-            .stays(Duration::from_secs(20), "not all go", || async {
+            .stays(Duration::from_secs(10), "not all go", || async {
                 Ok(web.web.running("app:v2").await?.0 < all)
             })
             .await?;

@@ -44,7 +44,7 @@ pub(crate) async fn another_change_in_a_pause_waits_for_its_end(env: Env) -> Out
         let first = web.read().await?["status"]["canaryStatus"]["canaryRevision"].clone();
         web.change_again("app:v3").await?;
         web.env
-            .stays(Duration::from_secs(15), "no Pod moves in a pause", || async {
+            .stays(Duration::from_secs(8), "no Pod moves in a pause", || async {
                 Ok(web.web.running("app:v3").await? == (0, 0))
             })
             .await?;
@@ -69,7 +69,7 @@ pub(crate) async fn other_steps_in_a_pause_wait_for_its_end(env: Env) -> Outcome
         let web = paused(&env, kind, &json!([1, "100%"])).await?;
         web.plan(&json!([2, "100%"])).await?;
         web.env
-            .stays(Duration::from_secs(15), "no Pod moves in a pause", || async {
+            .stays(Duration::from_secs(8), "no Pod moves in a pause", || async {
                 Ok(web.web.running("app:v2").await? == (1, 1))
             })
             .await?;

@@ -99,16 +99,21 @@ pub(crate) async fn a_new_rollout_moves_nothing(env: Env) -> Outcome {
     Ok(())
 }
 
-/// Another id alone: the Pods are not replaced.
+/// The user's own id names a release, and each Pod bears it with the number of its batch.
 pub(crate) async fn a_release_ends_with_its_pods_labelled_by_the_users_id(env: Env) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
-    let id = json!({"metadata": {"labels": {"rollouts.kruise.io/rollout-id": "r-7"}}});
-    web.web.change(&id).await?;
-    web.change("app:v2").await?;
-    let waiting = web.waits(1).await?;
-    same("id", &waiting["status"]["canaryStatus"]["observedRolloutID"], &json!("r-7"))?;
-    web.batch_has(1, 1).await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.batch_has(2, 4).await
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        let all = web.web.pods().await?.len();
+        let id = json!({"metadata": {"labels": {"rollouts.kruise.io/rollout-id": "r-7"}}});
+        web.web.change(&id).await?;
+        web.change("app:v2").await?;
+        let waiting = web.waits(1).await?;
+        same("id", &waiting["status"]["canaryStatus"]["observedRolloutID"], &json!("r-7"))?;
+        web.batch_has(1, 1).await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.batch_has(2, all - 1).await?;
+        web.away().await?;
+    }
+    Ok(())
 }

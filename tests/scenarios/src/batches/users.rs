@@ -126,17 +126,20 @@ pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
 
 /// The mark is what protects a release: somebody who replaces the whole object takes it away.
 pub(crate) async fn a_mark_that_is_removed_is_put_back(env: Env) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
-    web.change("app:v2").await?;
-    web.waits(1).await?;
     let mark = "rollouts.kruise.io/in-progressing";
-    web.web.change(&json!({"metadata": {"annotations": {mark: null}}})).await?;
-    web.web
-        .until("the mark is back", 60, |it| it["metadata"]["annotations"][mark].is_string())
-        .await?;
-    web.web.runs("app:v2", 1).await?;
-    web.approve().await?;
-    web.ends(true).await?;
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        web.change("app:v2").await?;
+        web.stands(1, "app:v2", 1).await?;
+        web.web.change(&json!({"metadata": {"annotations": {mark: null}}})).await?;
+        web.web
+            .until("the mark is back", 60, |it| it["metadata"]["annotations"][mark].is_string())
+            .await?;
+        web.web.runs("app:v2", 1).await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.away().await?;
+    }
     Ok(())
 }
 
@@ -168,18 +171,21 @@ pub(crate) async fn a_workload_that_is_made_anew_is_released_no_further(env: Env
 
 /// A BatchRelease that somebody deletes is made again, and moves nothing.
 pub(crate) async fn a_release_that_somebody_deletes_is_made_again(env: Env) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
-    web.change("app:v2").await?;
-    web.waits(1).await?;
-    let before = env.get(RELEASES, "web").await?;
-    env.delete(RELEASES, "web").await?;
-    env.until(RELEASES, "web", env.limit(60), "another one", |it| {
-        it["metadata"]["uid"] != before["metadata"]["uid"] && it["metadata"]["uid"].is_string()
-    })
-    .await?;
-    web.stands(1, "app:v2", 1).await?;
-    web.approve().await?;
-    web.ends(true).await?;
+    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        web.change("app:v2").await?;
+        web.stands(1, "app:v2", 1).await?;
+        let before = env.get(RELEASES, "web").await?;
+        env.delete(RELEASES, "web").await?;
+        env.until(RELEASES, "web", env.limit(60), "another one", |it| {
+            it["metadata"]["uid"] != before["metadata"]["uid"] && it["metadata"]["uid"].is_string()
+        })
+        .await?;
+        web.stands(1, "app:v2", 1).await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.away().await?;
+    }
     Ok(())
 }
 
