@@ -12,8 +12,9 @@ use tracing::{info, warn};
 
 /// How often the API server is told again. Without its configuration nothing holds a change, and without
 /// its conversion no client of another version is served: whoever deletes the one or installs the other
-/// anew is not to leave that for the days until the next certificate. It changes nothing where all is well.
-const TELL_AGAIN: Duration = Duration::from_secs(60);
+/// anew is not to leave that for the days until the next certificate. It changes nothing where all is well,
+/// so not often: a change that comes in meanwhile is held by the loop.
+const TELL_AGAIN: Duration = Duration::from_secs(600);
 
 /// What is needed to keep a certificate fresh.
 pub(crate) struct Upkeep {
