@@ -152,8 +152,8 @@ impl Play {
             ["steps", list] => (rollout, spec(json!({"canary": {"steps": steps(list)}}))),
             ["paused", value] => (rollout, spec(json!({"paused": value == "true"}))),
             ["disabled", value] => (rollout, json!({"spec": {"disabled": value == "true"}})),
-            ["approve"] => said(&rollout, json!({"currentStepState": "StepReady"})),
-            ["jump", to] => said(&rollout, json!({"nextStepIndex": to.parse::<u32>().unwrap()})),
+            ["approve"] => said(&rollout, &json!({"currentStepState": "StepReady"})),
+            ["jump", to] => said(&rollout, &json!({"nextStepIndex": to.parse::<u32>().unwrap()})),
             _ => panic!("{words:?} is nothing that a user did"),
         };
         self.ask("PATCH", &path, &patch).await;
@@ -220,7 +220,7 @@ fn steps(list: &str) -> Value {
     list.split(',').map(step).collect()
 }
 
-fn said(rollout: &str, canary: Value) -> (String, Value) {
+fn said(rollout: &str, canary: &Value) -> (String, Value) {
     (format!("{rollout}/status"), json!({"status": {"canaryStatus": canary}}))
 }
 
