@@ -171,7 +171,8 @@ fn superseded(world: &World, status: &mut Status, body: &Body, now: Timestamp) -
     let release = &world.release;
     let message = format!(
         "{} {} is at revision {} by now, and this is a release of {}: what has not moved stays, until \
-         another release takes over",
+         another release takes over; a Rollout sees to that by itself, without one delete this BatchRelease \
+         and create another",
         release.kind, release.workload_name, body.workload.update_revision, status.update_revision
     );
     let seen = status.clone();
