@@ -1,6 +1,6 @@
 //! Which Pods of a ReplicaSet go first when there are too many.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -14,21 +14,50 @@ const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 /// Puts the Pods that go first in front. `crowd` says how many active Pods of the same controller
 /// are on each node.
 pub fn sort(pods: &mut [Object], crowd: &BTreeMap<String, usize>, now: Timestamp) {
-    pods.sort_by(|a, b| order(a, b, crowd, now));
+    let (ready, born) = (Ages::of(pods, ready_since, now), Ages::of(pods, created, now));
+    pods.sort_by_cached_key(|pod| {
+        let crowded = crowd.get(node(pod)).copied().unwrap_or(0);
+        (
+            Reverse(node(pod).is_empty()),
+            stage(pod),
+            pod::is_ready(pod),
+            cost(pod),
+            Reverse(crowded),
+            ready.of_pod(ready_since(pod)),
+            Reverse(restarts(pod)),
+            born.of_pod(created(pod)),
+        )
+    });
 }
 
-fn order(a: &Value, b: &Value, crowd: &BTreeMap<String, usize>, now: Timestamp) -> Ordering {
-    let unassigned = |pod: &Value| node(pod).is_empty();
-    let crowded = |pod: &Value| crowd.get(node(pod)).copied().unwrap_or(0);
-    unassigned(b)
-        .cmp(&unassigned(a))
-        .then_with(|| stage(a).cmp(&stage(b)))
-        .then_with(|| pod::is_ready(a).cmp(&pod::is_ready(b)))
-        .then_with(|| cost(a).cmp(&cost(b)))
-        .then_with(|| crowded(b).cmp(&crowded(a)))
-        .then_with(|| younger(ready_since(a), ready_since(b), a, b, now))
-        .then_with(|| restarts(b).cmp(&restarts(a)))
-        .then_with(|| younger(created(a), created(b), a, b, now))
+/// Ages by powers of two, so that of Pods about as old any one may go: the UID decides, and where the times
+/// are the same to the nanosecond what comes after does. The real one compares two Pods at a time, by which
+/// three may go round in a circle; here all of one time stand where the first UID among them does.
+struct Ages {
+    first: BTreeMap<Timestamp, String>,
+    now: Timestamp,
+}
+
+impl Ages {
+    fn of(pods: &[Object], time: fn(&Value) -> Option<Timestamp>, now: Timestamp) -> Self {
+        let mut first: BTreeMap<Timestamp, String> = BTreeMap::new();
+        for pod in pods {
+            let Some(at) = time(pod) else { continue };
+            let uid = object::uid(pod);
+            let known = first.entry(at).or_insert_with(|| uid.to_owned());
+            if uid < known.as_str() {
+                uid.clone_into(known);
+            }
+        }
+        Self { first, now }
+    }
+
+    fn of_pod(&self, since: Option<Timestamp>) -> Option<(i64, String)> {
+        let since = since?;
+        let nanos = u128::try_from(self.now.duration_since(since).as_nanos()).ok();
+        let age = nanos.and_then(u128::checked_ilog2).map_or(-1, i64::from);
+        Some((age, self.first.get(&since).cloned().unwrap_or_default()))
+    }
 }
 
 fn node(pod: &Value) -> &str {
@@ -61,25 +90,6 @@ fn restarts(pod: &Value) -> i64 {
     statuses.filter_map(|status| status["restartCount"].as_i64()).max().unwrap_or(0)
 }
 
-/// By powers of two of the age, so that of Pods about as old any one may go: the UID decides.
-fn younger(
-    of_a: Option<Timestamp>,
-    of_b: Option<Timestamp>,
-    a: &Value,
-    b: &Value,
-    now: Timestamp,
-) -> Ordering {
-    let (Some(of_a), Some(of_b)) = (of_a, of_b) else { return Ordering::Equal };
-    if of_a == of_b {
-        return Ordering::Equal;
-    }
-    let age = |since: Timestamp| {
-        let nanos = now.duration_since(since).as_nanos();
-        u128::try_from(nanos).ok().and_then(u128::checked_ilog2).map_or(-1, i64::from)
-    };
-    age(of_a).cmp(&age(of_b)).then_with(|| object::uid(a).cmp(object::uid(b)))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -103,9 +113,11 @@ mod tests {
     fn check_first(edit: impl FnOnce(&mut Value)) {
         let now = "2026-01-01T01:00:00Z".parse().unwrap();
         let crowd = BTreeMap::from([("node-1".to_owned(), 1), ("node-2".to_owned(), 2)]);
-        let (first, ordinary) = (pod(edit), pod(|_| {}));
-        assert_eq!(order(&first, &ordinary, &crowd, now), Ordering::Less);
-        assert_eq!(order(&ordinary, &first, &crowd, now), Ordering::Greater);
+        let (first, ordinary) = (Object::new(pod(edit)), Object::new(pod(|_| {})));
+        for mut both in [[first.clone(), ordinary.clone()], [ordinary, first.clone()]] {
+            sort(&mut both, &crowd, now);
+            assert_eq!(both[0], first);
+        }
     }
 
     #[test]
@@ -134,6 +146,32 @@ mod tests {
             pod["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-01T00:00:11Z".into();
             pod["metadata"]["uid"] = "a".into();
         });
+    }
+
+    #[test]
+    fn three_that_would_go_round_in_a_circle_are_put_in_an_order() {
+        // By two at a time: a before b by its restarts, b before c and c before a by their UIDs.
+        let of = |uid: &str, second: u32, restarts: u32| {
+            Object::new(pod(|pod| {
+                pod["metadata"]["uid"] = uid.into();
+                let at = format!("2026-01-01T00:00:{second}Z");
+                pod["status"]["conditions"][0]["lastTransitionTime"] = at.into();
+                pod["status"]["containerStatuses"] = json!([{"restartCount": restarts}]);
+            }))
+        };
+        let now = "2026-01-01T01:00:00Z".parse().unwrap();
+        let mut pods: Vec<Object> = (0..40)
+            .flat_map(|n| {
+                [
+                    of(&format!("c{n}"), 10, 1),
+                    of(&format!("a{n}"), 10, 0),
+                    of(&format!("b{n}"), 11, 0),
+                ]
+            })
+            .collect();
+        sort(&mut pods, &BTreeMap::new(), now);
+        let times = pods.iter().map(|pod| ready_since(pod)).collect::<Vec<_>>();
+        assert!(times.is_sorted(), "all of one time stand together");
     }
 
     #[test]
