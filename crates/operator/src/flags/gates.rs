@@ -70,7 +70,15 @@ pub(super) fn gates(items: &[Item]) -> (Gates, Vec<String>) {
     }
     let remarks = WITHOUT_EFFECT.iter().filter(|(name, _)| set.contains_key(name));
     let remarks = remarks.map(|(name, why)| format!("gate {name} has no effect: {why}"));
-    (gates, remarks.collect())
+    let mut remarks: Vec<String> = remarks.collect();
+    if gates.min_ready_seconds_strategy {
+        // Not silently: whoever asks for it counts on it.
+        remarks.push(
+            "gate MinReadySecondsStrategy has no effect yet: Deployments are held by pausing them, as without it"
+                .to_owned(),
+        );
+    }
+    (gates, remarks)
 }
 
 #[cfg(test)]
@@ -130,5 +138,7 @@ mod tests {
         assert_eq!(gates, Gates::default());
         assert_eq!(remarks.len(), 1);
         assert!(remarks[0].contains("AppendPodSelector has no effect"), "{remarks:?}");
+        let (_, remarks) = read("MinReadySecondsStrategy=true").unwrap();
+        assert!(remarks[0].contains("has no effect yet"), "{remarks:?}");
     }
 }

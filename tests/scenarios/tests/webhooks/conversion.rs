@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simulation::in_virtual_time;
 
-use crate::stage::{Kind, Stage, rollout, rollouts};
+use crate::stage::{Kind, Stage, image, rollout, rollouts};
 
 fn older(path: &str) -> String {
     path.replace("v1beta1", "v1alpha1")
@@ -80,4 +80,58 @@ fn a_list_is_in_one_version_whatever_its_objects_were_written_in() {
             assert_eq!(list["items"].as_array().map(Vec::len), Some(1), "{list:#}");
         }
     });
+}
+
+/// The steps of the older manifest, approved in the older version too.
+async fn goes_through(kind: Kind, style: Option<&str>) {
+    let stage = Stage::set().await;
+    stage.deploy(kind).await;
+    let mut written = json!({
+        "apiVersion": "rollouts.kruise.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"},
+        "spec": {
+            "objectRef": {"workloadRef": {
+                "apiVersion": "apps/v1", "kind": kind.name(), "name": "web",
+            }},
+            "strategy": {"canary": {"steps": [
+                {"replicas": 1, "pause": {}},
+                {"replicas": "50%", "pause": {}},
+                {"replicas": "100%"},
+            ]}},
+        },
+    });
+    if let Some(style) = style {
+        let annotations = json!({"rollouts.kruise.io/rolling-style": style});
+        written["metadata"]["annotations"] = annotations;
+    }
+    let (rollout, collection) = (older(&rollouts("/web")), older(&rollouts("")));
+    let before = stage.get(&kind.path()).await["spec"].clone();
+    stage.send("POST", &collection, &written).await.expect("the API server takes it");
+    stage.until(&rollout, "healthy", |it| it["status"]["phase"] == "Healthy").await;
+    stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    for (step, updated) in [(1, 1), (2, 2)] {
+        stage
+            .until(&rollout, "the step waits", |it| {
+                let canary = &it["status"]["canaryStatus"];
+                canary["currentStepState"] == "StepPaused"
+                    && canary["currentStepIndex"] == step
+                    && canary["canaryReadyReplicas"] == updated
+            })
+            .await;
+        assert_eq!(stage.running("app:v2").await, updated, "{kind:?}, step {step}");
+        let status = json!({"canaryStatus": {"currentStepState": "StepReady"}});
+        let path = format!("{rollout}/status");
+        stage.patch(&path, &json!({"status": status})).await.expect("the API server takes it");
+    }
+    stage.until(&rollout, "healthy", |it| it["status"]["phase"] == "Healthy").await;
+    assert_eq!(stage.running("app:v2").await, 3, "{kind:?}");
+    let mut after = stage.get(&kind.path()).await["spec"].clone();
+    after["template"] = before["template"].clone();
+    assert_eq!(after, before, "{kind:?}: its own fields are back");
+}
+
+#[test]
+fn an_older_manifest_goes_through_its_steps() {
+    in_virtual_time(goes_through(Kind::Deployment, Some("partition")));
+    in_virtual_time(goes_through(Kind::StatefulSet, None));
+    in_virtual_time(goes_through(Kind::StatefulSet, Some("Partition")));
 }
