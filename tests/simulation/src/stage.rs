@@ -40,6 +40,19 @@ pub struct Report {
     pub end: String,
 }
 
+impl Report {
+    /// How many writes there were up to the last that is not about the lease.
+    pub fn writes_until_done(&self) -> u64 {
+        let is_write = |line: &&String| {
+            let method = line.split(' ').nth(1).unwrap_or_default();
+            method != "GET"
+        };
+        let writes: Vec<&String> = self.log.iter().filter(is_write).collect();
+        let last = writes.iter().rposition(|line| !line.contains("/leases")).unwrap_or(0);
+        u64::try_from(last + 1).unwrap_or(u64::MAX)
+    }
+}
+
 /// The stage of one play.
 pub struct Stage {
     /// The cluster.

@@ -74,7 +74,7 @@ fn check_crashes(kind: &'static str) {
         |trouble: Trouble| -> Report { in_virtual_time(play_script(1, &short(kind), trouble)) };
     let calm = run(Trouble::None);
     assert!(calm.broken.is_empty(), "{:#?}", calm.broken);
-    let writes = writes_until_done(&calm);
+    let writes = calm.writes_until_done();
     assert!(writes > 10, "a release takes more than {writes} writes");
     for number in 1..=writes {
         for when in [When::Before, When::After] {
@@ -87,17 +87,6 @@ fn check_crashes(kind: &'static str) {
             assert_eq!(report.end, calm.end, "a crash {when:?} write {number}");
         }
     }
-}
-
-/// How many writes there were up to the last that is not about the lease.
-fn writes_until_done(report: &Report) -> u64 {
-    let is_write = |line: &&String| {
-        let method = line.split(' ').nth(1).unwrap_or_default();
-        method != "GET"
-    };
-    let writes: Vec<&String> = report.log.iter().filter(is_write).collect();
-    let last = writes.iter().rposition(|line| !line.contains("/leases")).unwrap_or(0);
-    u64::try_from(last + 1).unwrap_or(u64::MAX)
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn check_crashes(leak: &'static str) {
     let lease = |line: &&String| line.contains("/leases");
     let told = calm.log.iter().filter(|line| !lease(line)).count();
     assert!(told > 20, "a rollout takes more than {told} requests");
-    let writes = writes_until_done(&calm);
+    let writes = calm.writes_until_done();
     for number in 1..=writes {
         for when in [When::Before, When::After] {
             let report = run(Trouble::Crash(number, when));
@@ -89,17 +89,6 @@ fn check_crashes(leak: &'static str) {
             assert_eq!(report.end, calm.end, "a crash {when:?} write {number}");
         }
     }
-}
-
-/// How many writes there were up to the last that is not about the lease.
-fn writes_until_done(report: &Report) -> u64 {
-    let is_write = |line: &&String| {
-        let method = line.split(' ').nth(1).unwrap_or_default();
-        method != "GET"
-    };
-    let writes: Vec<&String> = report.log.iter().filter(is_write).collect();
-    let last = writes.iter().rposition(|line| !line.contains("/leases")).unwrap_or(0);
-    u64::try_from(last + 1).unwrap_or(u64::MAX)
 }
 
 #[test]

@@ -1,25 +1,19 @@
-//! Writes the status of a Rollout, under the version that was read.
+//! Writes the status of a `Rollout`.
 //!
 //! RBAC: `update` on `rollouts/status`.
-//!
-//! A PUT and no patch: an approval that a user wrote in between makes it a conflict, and is seen at the
-//! next look instead of being written over.
 
 use api::batches::Rollout;
 use api::batches::engine::rollout::rollout_status;
 use engine::front::rollout::Status;
-use http::Method;
-use serde_json::json;
 
+use super::{Target, put};
 use crate::act::Hands;
 use crate::caches::Caches;
 use crate::error::Error;
 use crate::observe::rollout::Observed;
-use crate::subject::{Front, Subject};
-use crate::wire::{self, Ask, Content};
 
 /// Writes `status` and remembers it until the watch shows it; answers with the version that came of it. On a
-/// conflict throw the decision away and look again.
+/// conflict throw the decision away and look again: what a user wrote in between is seen then.
 ///
 /// # Errors
 /// What the server said, or that it said nothing.
@@ -29,36 +23,12 @@ pub async fn write(
     seen: &Observed,
     status: &Status,
 ) -> Result<String, Error> {
-    let subject = Subject::new(Front::Rollout, seen.key.clone());
-    let object = subject.to_string();
-    let status = rollout_status(status, seen.rollout.status.as_ref());
-    let body = json!({
-        "apiVersion": Front::Rollout.api_version(),
-        "kind": Front::Rollout.kind(),
-        "metadata": {
-            "name": seen.key.name,
-            "namespace": seen.key.namespace,
-            "uid": seen.uid.0,
-            "resourceVersion": seen.resource_version,
-        },
-        "spec": seen.rollout.spec,
-        "status": status,
-    });
-    let ask = Ask {
-        verb: "update the status of",
-        object: &object,
-        method: Method::PUT,
-        path: format!("{}/status?fieldManager={}", subject.path(), wire::FIELD_MANAGER),
-        content: Content::Json,
-        body: Some(&body),
+    let target = Target {
+        key: &seen.key,
+        uid: &seen.uid,
+        resource_version: &seen.resource_version,
+        spec: &seen.rollout.spec,
     };
-    let answer = wire::send(&hands.client, &ask).await?;
-    let written = answer.or_error(ask.verb, &object)?;
-    let version = written["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
-    if version.is_empty() {
-        let message = "it has no metadata.resourceVersion".to_owned();
-        return Err(Error::Unreadable { object, message });
-    }
-    caches.wrote::<Rollout>(&seen.key, &seen.uid, &version, status);
-    Ok(version)
+    put::<Rollout>(hands, caches, target, rollout_status(status, seen.rollout.status.as_ref()))
+        .await
 }

@@ -5,11 +5,11 @@ use cluster::observe::batch_release::{Observed, Terms, observe};
 use cluster::status::batch_release as status;
 use cluster::{ActReport, GoOn, Key, Subject, Told};
 use engine::decision::Action as Motion;
-use engine::front::batch_release::{Action, Change, Decision, Notice, Phase, Status, decide, news};
+use engine::front::batch_release::{Action, Decision, Notice, Phase, Status, decide, news};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
 
-use super::{Done, after, later};
+use super::{Done, Write, after, due, later};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -47,7 +47,7 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
     if let Some(at) = held {
         return Done { subject, memory: Some(memory), wake: Some(at), stand };
     }
-    match due(&decision.status, &observed.world.status, &memory, now) {
+    match due(decision.status.change(&observed.world.status), &memory, NUMBERS, now) {
         Write::No => {}
         Write::At(at) => wake = Some(wake.map_or(at, |wake| wake.min(at))),
         Write::Now => match write(shop, &subject, &observed, &decision, &mut memory, now).await {
@@ -83,28 +83,6 @@ fn leave_deployments(observed: &mut Observed) {
         let gate =
             "Deployments are not released in batches without the feature gate AdvancedDeployment";
         release.plan_error = Some(gate.to_owned());
-    }
-}
-
-/// When a status is written.
-enum Write {
-    No,
-    Now,
-    At(Timestamp),
-}
-
-/// What says where the release stands is written at once, and before the action; numbers may wait.
-fn due(new: &Status, old: &Status, memory: &Memory, now: Timestamp) -> Write {
-    match new.change(old) {
-        Change::None => Write::No,
-        Change::Standing => Write::Now,
-        Change::Numbers => {
-            let next = memory.wrote_at.and_then(|at| at.checked_add(NUMBERS).ok());
-            match next.filter(|next| *next > now) {
-                Some(next) => Write::At(next),
-                None => Write::Now,
-            }
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cluster::{Front, Subject};
+use engine::front::batch_release::Change;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::context::Shop;
@@ -47,6 +48,29 @@ pub(crate) async fn pass(shop: &Shop, subject: Subject, memory: Memory) -> Done 
             Done { subject, memory: Some(memory), wake, stand: None }
         }
         Front::BatchRelease => batch_release::pass(shop, subject, memory).await,
+    }
+}
+
+/// When the status of a release is written.
+enum Write {
+    No,
+    Now,
+    At(Timestamp),
+}
+
+/// What says where a release stands is written at once, and before the action; `numbers` may wait that long
+/// after the last write.
+fn due(change: Change, memory: &Memory, numbers: SignedDuration, now: Timestamp) -> Write {
+    match change {
+        Change::None => Write::No,
+        Change::Standing => Write::Now,
+        Change::Numbers => {
+            let next = memory.wrote_at.and_then(|at| at.checked_add(numbers).ok());
+            match next.filter(|next| *next > now) {
+                Some(next) => Write::At(next),
+                None => Write::Now,
+            }
+        }
     }
 }
 

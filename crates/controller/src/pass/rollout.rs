@@ -5,11 +5,11 @@ use cluster::observe::rollout::{Live, Observed, observe};
 use cluster::original::Running;
 use cluster::status::rollout as status;
 use cluster::{GoOn, Key, Kind, Subject, Told};
-use engine::front::rollout::{Action, Change, Notice, Phase, Settings, Status, decide};
+use engine::front::rollout::{Action, Notice, Phase, Settings, Status, decide};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
 
-use super::{Done, after, history, later};
+use super::{Done, Write, after, due, history, later};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -54,7 +54,7 @@ pub(super) async fn pass(
     let decision = decide(&observed.world, now);
     let stand = Some(Stand::of_rollout(&decision.status));
     let mut wake = earlier(decision.wake, original.map(|running| running.until));
-    match due(&decision.status, &observed.world.status, &memory, now) {
+    match due(decision.status.change(&observed.world.status), &memory, NUMBERS, now) {
         Write::No => {}
         Write::At(at) => wake = earlier(wake, Some(at)),
         Write::Now => match status::write(&shop.hands, caches, &observed, &decision.status).await {
@@ -112,28 +112,6 @@ fn leave_deployments(observed: &mut Observed) {
         let text =
             "Deployments are not released in batches without the feature gate AdvancedDeployment";
         workload.unsupported = Some(text.to_owned());
-    }
-}
-
-/// When a status is written.
-enum Write {
-    No,
-    Now,
-    At(Timestamp),
-}
-
-/// What says where the release stands is written at once, and before the action; numbers may wait.
-fn due(new: &Status, old: &Status, memory: &Memory, now: Timestamp) -> Write {
-    match new.change(old) {
-        Change::None => Write::No,
-        Change::Standing => Write::Now,
-        Change::Numbers => {
-            let next = memory.wrote_at.and_then(|at| at.checked_add(NUMBERS).ok());
-            match next.filter(|next| *next > now) {
-                Some(next) => Write::At(next),
-                None => Write::Now,
-            }
-        }
     }
 }
 
