@@ -3,6 +3,8 @@
 //! Every change makes keys dirty; a dirty key is looked at after a latency drawn from the seed, and
 //! again when its step asks to be woken. Everything is ordered, so a seed fixes the whole history.
 
+pub mod queue;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -29,10 +31,8 @@ use crate::error::ApiError;
 use crate::http::Clock;
 use crate::object::Key;
 use crate::server::Server;
+use queue::{Queue, Slotted};
 
-/// First and longest wait after a write that failed; it doubles each time, in milliseconds.
-const RETRY: i64 = 5;
-const RETRY_LIMIT: i64 = 60_000;
 /// Looks at one instant after which something must be turning in a circle.
 const LOOKS_AT_ONCE: usize = 1_000_000;
 
@@ -44,9 +44,6 @@ pub struct Conduct {
     /// How long a Pod takes to run when nothing says otherwise.
     pub start_up: SignedDuration,
 }
-
-/// What a behaviour looks at.
-type Slotted = (usize, Key);
 
 struct Slot {
     behaviour: Box<dyn Behaviour>,
@@ -60,9 +57,7 @@ pub struct Driver {
     slots: Vec<Slot>,
     /// Everything up to this revision has been heard.
     cursor: u64,
-    queue: BTreeSet<(Timestamp, usize, Key)>,
-    due: BTreeMap<(usize, Key), Timestamp>,
-    failures: BTreeMap<(usize, Key), u32>,
+    queue: Queue,
     /// Looks whose writes wait for a webhook. Nobody looks at such a key again before they are through.
     waiting: FuturesUnordered<BoxFuture<'static, (Slotted, Option<Refusal>)>>,
     /// Their keys, and whether there was reason to look again meanwhile.
@@ -79,9 +74,7 @@ impl Driver {
             server,
             slots: Vec::new(),
             cursor: 0,
-            queue: BTreeSet::new(),
-            due: BTreeMap::new(),
-            failures: BTreeMap::new(),
+            queue: Queue::default(),
             waiting: FuturesUnordered::new(),
             busy: BTreeMap::new(),
             rng: fastrand::Rng::with_seed(seed),
@@ -134,12 +127,7 @@ impl Driver {
     pub fn run_due(&mut self, now: Timestamp) {
         self.hear(now);
         for _ in 0..LOOKS_AT_ONCE {
-            let Some((due, _, _)) = self.queue.first() else { return };
-            if *due > now {
-                return;
-            }
-            let (_, slot, key) = self.queue.pop_first().expect("it was there a line ago");
-            self.due.remove(&(slot, key.clone()));
+            let Some((slot, key)) = self.queue.take(now) else { return };
             match self.busy.get_mut(&(slot, key.clone())) {
                 Some(again) => *again = true,
                 None => self.look(slot, key, now),
@@ -151,7 +139,7 @@ impl Driver {
 
     /// When the next look is due.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.queue.first().map(|(due, _, _)| *due)
+        self.queue.next_due()
     }
 
     /// How many looks have been taken.
@@ -217,7 +205,7 @@ impl Driver {
         }
         for (slot, key) in dirty {
             let latency = self.rng.i64(self.slots[slot].latency.clone());
-            self.enqueue(slot, key, after(now, latency));
+            self.queue.put_after((slot, key), now, latency);
         }
         true
     }
@@ -237,21 +225,6 @@ impl Driver {
         all
     }
 
-    /// A key waits once for each behaviour, for the earliest of its reasons.
-    fn enqueue(&mut self, slot: usize, key: Key, at: Timestamp) {
-        match self.due.get_mut(&(slot, key.clone())) {
-            Some(known) if *known <= at => return,
-            Some(known) => {
-                self.queue.remove(&(*known, slot, key.clone()));
-                *known = at;
-            }
-            None => {
-                self.due.insert((slot, key.clone()), at);
-            }
-        }
-        self.queue.insert((at, slot, key));
-    }
-
     fn look(&mut self, slot: usize, key: Key, now: Timestamp) {
         self.looks += 1;
         let behaviour = &self.slots[slot].behaviour;
@@ -260,7 +233,7 @@ impl Driver {
             behaviour.step(&*view, &key, now, &mut self.rng)
         };
         if let Some(wake) = step.wake {
-            self.enqueue(slot, key.clone(), round_up(wake.max(now)));
+            self.queue.put((slot, key.clone()), wake.max(now));
         }
         let (server, actor, of) =
             (self.server.clone(), self.slots[slot].behaviour.name(), (slot, key));
@@ -283,10 +256,10 @@ impl Driver {
     fn through(&mut self, of: Slotted, refused: Option<Refusal>, now: Timestamp) {
         let (slot, key) = of.clone();
         if self.busy.remove(&of) == Some(true) {
-            self.enqueue(slot, key.clone(), round_up(now));
+            self.queue.put(of.clone(), now);
         }
         let Some(refusal) = refused else {
-            self.failures.remove(&of);
+            self.queue.worked(&of);
             return;
         };
         let behaviour = &self.slots[slot].behaviour;
@@ -295,12 +268,9 @@ impl Driver {
             // Saying so may fail as well; the next attempt says it again.
             let _ = self.server.commit(said, actor, now);
         }
-        let failures = self.failures.entry(of).or_default();
-        let wait = (RETRY << (*failures).min(20)).min(RETRY_LIMIT);
-        *failures += 1;
         let error = &refusal.message;
         tracing::debug!(actor, name = key.name, error, "a write failed, will be tried again");
-        self.enqueue(slot, key, after(now, wait));
+        self.queue.failed(of, now);
     }
 }
 
@@ -330,18 +300,6 @@ async fn carry_out(
 /// What is gone already need not be deleted: the rest of the step goes on.
 fn harmless(error: &ApiError) -> bool {
     error.code == 404
-}
-
-/// tokio's timers have millisecond grain, so all due times have too.
-fn round_up(at: Timestamp) -> Timestamp {
-    let nanos = at.as_nanosecond();
-    let millis = nanos.div_euclid(1_000_000) + i128::from(nanos.rem_euclid(1_000_000) > 0);
-    Timestamp::from_nanosecond(millis * 1_000_000).unwrap_or(at)
-}
-
-fn after(now: Timestamp, millis: i64) -> Timestamp {
-    let at = now.checked_add(SignedDuration::from_millis(millis)).unwrap_or(Timestamp::MAX);
-    round_up(at)
 }
 
 #[cfg(test)]

@@ -162,6 +162,15 @@ impl Store {
         self.revision += 1;
         object["metadata"]["resourceVersion"] = json!(self.revision.to_string());
         let object: Object = Arc::new(object);
+        let before = self.show(&key, &object);
+        let change = Change { key, before, after: Some(object.clone()) };
+        self.append(change, object.clone());
+        object
+    }
+
+    /// Takes in an object as another server wrote it, under the resourceVersion that it has there, and
+    /// logs nothing. What was in its place until now.
+    pub fn show(&mut self, key: &Key, object: &Object) -> Option<Object> {
         let table = self.tables.entry(key.collection.clone()).or_default();
         let before = table
             .objects
@@ -169,7 +178,7 @@ impl Store {
             .or_default()
             .insert(key.name.clone(), object.clone());
         let owner_before = before.as_deref().map(controller_uid);
-        let owner_after = controller_uid(&object);
+        let owner_after = controller_uid(object);
         if owner_before != Some(owner_after) {
             let place = (key.namespace.clone(), key.name.clone());
             if let Some(uid) = owner_before {
@@ -179,15 +188,24 @@ impl Store {
         }
         if key.collection == PODS {
             let labels = before.as_deref().map_or(&Value::Null, object::labels);
-            table.labels.learn(&key.namespace, &key.name, labels, object::labels(&object));
+            table.labels.learn(&key.namespace, &key.name, labels, object::labels(object));
         }
-        let change = Change { key, before, after: Some(object.clone()) };
-        self.append(change, object.clone());
-        object
+        before
     }
 
     /// Removes an object, under a new resourceVersion, and logs it.
     pub fn remove(&mut self, key: &Key) -> Option<Object> {
+        let before = self.hide(key)?;
+        self.revision += 1;
+        let mut shown = (*before).clone();
+        shown["metadata"]["resourceVersion"] = json!(self.revision.to_string());
+        let change = Change { key: key.clone(), before: Some(before.clone()), after: None };
+        self.append(change, Arc::new(shown));
+        Some(before)
+    }
+
+    /// Takes out an object that another server no longer has, and logs nothing.
+    pub fn hide(&mut self, key: &Key) -> Option<Object> {
         let table = self.tables.get_mut(&key.collection)?;
         let names = table.objects.get_mut(&key.namespace)?;
         let before = names.remove(&key.name)?;
@@ -199,11 +217,6 @@ impl Store {
             let labels = object::labels(&before);
             table.labels.learn(&key.namespace, &key.name, labels, &Value::Null);
         }
-        self.revision += 1;
-        let mut shown = (*before).clone();
-        shown["metadata"]["resourceVersion"] = json!(self.revision.to_string());
-        let change = Change { key: key.clone(), before: Some(before.clone()), after: None };
-        self.append(change, Arc::new(shown));
         Some(before)
     }
 

@@ -31,7 +31,7 @@ impl Inner {
 }
 
 /// The kinds of a CRD, one for each served version.
-fn kinds(crd: &Value) -> Vec<Kind> {
+pub fn kinds(crd: &Value) -> Vec<Kind> {
     let spec = &crd["spec"];
     let names = &spec["names"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,11 +1,12 @@
 //! core/v1 Events that components write, counted up when they repeat.
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Inner, meta};
 use crate::error::ApiError;
-use crate::object::{self, Collection, Key};
+use crate::kind::Kind;
+use crate::object::{self, Collection, Key, Object};
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;
 
@@ -30,47 +31,65 @@ impl Inner {
         let target = self.store.find(&about.collection, &about.namespace, &about.name).cloned();
         let about_kind = self.kind_of(&about.collection)?;
         let kind = self.kind_of(&EVENTS)?;
-        let namespace = if about.namespace.is_empty() { "default" } else { &about.namespace };
-        let uid = target.as_deref().map(object::uid).unwrap_or_default();
         let options = WriteOptions::of(said.component);
-        // The client's recorder names an Event by what it is about and a number; a hash of what it
-        // says gives a name under which a repeat is found at once.
-        let name = format!("{}.{:016x}", about.name, digest(uid, said));
-        let key = Key::new(EVENTS, namespace, &name);
-        if let Some(old) = self.store.find(&EVENTS, namespace, &name) {
-            let mut again = (**old).clone();
-            again["count"] = json!(old["count"].as_i64().unwrap_or(1) + 1);
-            again["lastTimestamp"] = json!(meta::stamp(now));
+        let event = said.event(about, &about_kind, target.as_ref(), now);
+        let key = Key::of(EVENTS, &event);
+        if let Some(old) = self.store.find(&EVENTS, &key.namespace, &key.name) {
+            let again = again(old, now);
             return self.update(&kind, &key, Part::Main, again, &options, now).map(|_| ());
         }
+        self.create(&kind, &key.namespace, event, &options, now).map(|_| ())
+    }
+}
+
+impl Said<'_> {
+    /// The Event that says it for the first time. The client's recorder names an Event by what it is
+    /// about and a number; a hash of what it says gives a name under which a repeat is found at once.
+    pub fn event(
+        &self,
+        about: &Key,
+        kind: &Kind,
+        target: Option<&Object>,
+        now: Timestamp,
+    ) -> Value {
+        let namespace = if about.namespace.is_empty() { "default" } else { &about.namespace };
+        let uid = target.map(|target| object::uid(target)).unwrap_or_default();
+        let name = format!("{}.{:016x}", about.name, digest(uid, self));
         let mut involved = json!({
-            "kind": about_kind.kind,
+            "kind": kind.kind,
             "name": about.name,
-            "apiVersion": about_kind.api_version(),
+            "apiVersion": kind.api_version(),
         });
         if !about.namespace.is_empty() {
             involved["namespace"] = json!(about.namespace);
         }
-        if let Some(target) = &target {
+        if let Some(target) = target {
             involved["uid"] = json!(uid);
             involved["resourceVersion"] = json!(object::resource_version(target));
         }
-        let event = json!({
+        json!({
             "metadata": {"name": name, "namespace": namespace},
             "involvedObject": involved,
-            "reason": said.reason,
-            "message": said.message,
-            "type": said.type_,
-            "source": {"component": said.component},
-            "reportingComponent": said.component,
+            "reason": self.reason,
+            "message": self.message,
+            "type": self.type_,
+            "source": {"component": self.component},
+            "reportingComponent": self.component,
             "reportingInstance": "",
             "eventTime": null,
             "firstTimestamp": meta::stamp(now),
             "lastTimestamp": meta::stamp(now),
             "count": 1,
-        });
-        self.create(&kind, namespace, event, &options, now).map(|_| ())
+        })
     }
+}
+
+/// An Event that is said once more.
+pub fn again(old: &Value, now: Timestamp) -> Value {
+    let mut again = old.clone();
+    again["count"] = json!(old["count"].as_i64().unwrap_or(1) + 1);
+    again["lastTimestamp"] = json!(meta::stamp(now));
+    again
 }
 
 /// FNV-1a of what makes two Events the same.

@@ -7,7 +7,7 @@ mod born;
 mod carry;
 pub mod convert;
 pub mod decode;
-mod definitions;
+pub mod definitions;
 pub mod delete;
 pub mod events;
 mod evict;
