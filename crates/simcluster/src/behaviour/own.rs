@@ -15,10 +15,12 @@ pub struct Claimed {
     pub writes: Vec<Write>,
 }
 
-/// The owner reference of a controller of apps/v1 in what it makes.
+/// The owner reference of a controller in what it makes: in the version that the owner is stored
+/// in, apps/v1 where it does not say.
 pub fn reference(owner: &Value, kind: &str) -> Value {
+    let version = owner["apiVersion"].as_str().unwrap_or("apps/v1");
     json!({
-        "apiVersion": "apps/v1", "kind": kind, "name": object::name(owner),
+        "apiVersion": version, "kind": kind, "name": object::name(owner),
         "uid": object::uid(owner), "controller": true, "blockOwnerDeletion": true,
     })
 }
@@ -57,7 +59,8 @@ pub fn claim(
     out
 }
 
-fn adopt(collection: &Collection, owner: &Value, kind: &str, orphan: &Object) -> Write {
+/// Takes over an orphan.
+pub fn adopt(collection: &Collection, owner: &Value, kind: &str, orphan: &Object) -> Write {
     let mut object = Value::clone(orphan);
     let reference = reference(owner, kind);
     match object["metadata"]["ownerReferences"].as_array_mut() {
@@ -70,7 +73,8 @@ fn adopt(collection: &Collection, owner: &Value, kind: &str, orphan: &Object) ->
     Write::Update { key: Key::of(collection.clone(), orphan), subresource: None, object }
 }
 
-fn release(collection: &Collection, owner: &Value, stray: &Object) -> Write {
+/// Lets a stray go.
+pub fn release(collection: &Collection, owner: &Value, stray: &Object) -> Write {
     let mut object = Value::clone(stray);
     if let Some(metadata) = object["metadata"].as_object_mut() {
         let owners = metadata.get_mut("ownerReferences").and_then(Value::as_array_mut);
@@ -85,11 +89,17 @@ fn release(collection: &Collection, owner: &Value, stray: &Object) -> Write {
     Write::Update { key: Key::of(collection.clone(), stray), subresource: None, object }
 }
 
-/// The keys of the owners of this kind that an object names, before and after a change.
+/// The keys of the owners of this kind that an object names, before and after a change. Kinds of
+/// the same name in other groups are others.
 pub fn owners(change: &super::Change, collection: &Collection, kind: &str) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
+    let ours = |owner: &&Value| {
+        let version = owner["apiVersion"].as_str().unwrap_or_default();
+        let group = version.split_once('/').map_or("", |(group, _)| group);
+        owner["kind"] == kind && group == collection.group
+    };
     for object in change.before.iter().chain(&change.after) {
-        let owner = object::controller(object).filter(|owner| owner["kind"] == kind);
+        let owner = object::controller(object).filter(ours);
         if let Some(name) = owner.and_then(|owner| owner["name"].as_str()) {
             let key = Key::new(collection.clone(), &change.key.namespace, name);
             if !keys.contains(&key) {

@@ -24,19 +24,18 @@ pub struct Hold {
     pub rolling: bool,
     /// `spec.updateStrategy.rollingUpdate.partition`; `None` when there is no `rollingUpdate`.
     pub partition: Option<i64>,
-    /// `spec.ordinals.start`.
-    pub start: i64,
     /// `status.currentReplicas`, as stored.
     pub current_replicas: i64,
 }
 
 impl Hold {
-    /// Whether a Pod made now at this ordinal comes from the current revision; else from the
-    /// update revision. Under OnDelete nothing is held: every ordinal leaks to the update revision.
-    pub fn keeps_current(self, ordinal: i64) -> bool {
+    /// Whether a Pod made now, with so many ordinals of the set below it, comes from the current
+    /// revision; else from the update revision. Under OnDelete nothing is held: every ordinal
+    /// leaks to the update revision.
+    pub fn keeps_current(self, below: i64) -> bool {
         match self.partition {
-            Some(partition) => ordinal < self.start + partition,
-            None => self.rolling && ordinal < self.start + self.current_replicas,
+            Some(partition) => below < partition,
+            None => self.rolling && below < self.current_replicas,
         }
     }
 }
@@ -154,23 +153,20 @@ mod tests {
 
     #[test]
     fn the_partition_alone_decides_the_revision_of_a_recreated_pod() {
-        let hold = Hold { rolling: true, partition: Some(2), start: 0, current_replicas: 0 };
+        let hold = Hold { rolling: true, partition: Some(2), current_replicas: 0 };
         assert!(hold.keeps_current(1));
         assert!(!hold.keeps_current(2));
-        let shifted = Hold { start: 5, ..hold };
-        assert!(shifted.keeps_current(6));
-        assert!(!shifted.keeps_current(7));
     }
 
     #[test]
     fn under_on_delete_every_recreated_pod_gets_the_update_revision() {
-        let hold = Hold { rolling: false, partition: None, start: 0, current_replicas: 9 };
+        let hold = Hold { rolling: false, partition: None, current_replicas: 9 };
         assert!((0..9).all(|ordinal| !hold.keeps_current(ordinal)));
     }
 
     #[test]
     fn without_rolling_update_parameters_the_stored_current_replicas_decide() {
-        let hold = Hold { rolling: true, partition: None, start: 0, current_replicas: 2 };
+        let hold = Hold { rolling: true, partition: None, current_replicas: 2 };
         assert!(hold.keeps_current(1));
         assert!(!hold.keeps_current(2));
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::behaviour::own;
 use crate::object::{self, Object};
 
 /// Longest part of a set's name that goes into a revision's name.
@@ -174,10 +175,7 @@ fn build(set: &Value, name: &str, hash: &str, data: &Value, number: i64) -> Valu
 
 /// The owner reference that the controller writes into what it makes.
 pub fn owner(set: &Value) -> Value {
-    json!({
-        "apiVersion": "apps/v1", "kind": "StatefulSet", "name": object::name(set),
-        "uid": object::uid(set), "controller": true, "blockOwnerDeletion": true,
-    })
+    own::reference(set, "StatefulSet")
 }
 
 /// The names of the revisions that the history limit does not keep, oldest first. Live revisions

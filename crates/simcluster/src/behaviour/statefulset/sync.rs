@@ -1,26 +1,82 @@
 //! One pass of the StatefulSet controller over its Pods: what to create, what to delete, and why
 //! it stops where it does. Plain values in, plain values out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::Range;
 
 use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::object;
 
 /// How a set wants its Pods kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Want {
     /// `spec.replicas`.
     pub replicas: i64,
     /// `spec.ordinals.start`.
     pub start: i64,
+    /// Ordinals that are left out, so that the last one is higher. A native set has none.
+    pub reserved: BTreeSet<i64>,
     /// `spec.podManagementPolicy` is Parallel.
     pub parallel: bool,
+    /// How many Pods at once may be missing or not yet available, under Parallel, before no more
+    /// are made. A native set has no such bound.
+    pub scale_most: Option<i64>,
+    /// A Pod that has come to an end holds up everything else under Parallel too, as it does under
+    /// OrderedReady. Not so in a native set.
+    pub ended_holds: bool,
     /// `spec.updateStrategy.type` is OnDelete.
     pub on_delete: bool,
     /// `spec.updateStrategy.rollingUpdate.partition`, 0 when absent.
     pub partition: i64,
     /// The set itself is being deleted: only its status is kept up.
     pub terminating: bool,
+}
+
+impl Want {
+    /// What a set of either group says of it.
+    pub fn of(set: &Value) -> Self {
+        let spec = &set["spec"];
+        let strategy = &spec["updateStrategy"];
+        Self {
+            replicas: spec["replicas"].as_i64().unwrap_or(1),
+            start: spec["ordinals"]["start"].as_i64().unwrap_or(0),
+            parallel: spec["podManagementPolicy"] == "Parallel",
+            on_delete: strategy["type"] == "OnDelete",
+            partition: strategy["rollingUpdate"]["partition"].as_i64().unwrap_or(0),
+            terminating: object::is_terminating(set),
+            ..Self::default()
+        }
+    }
+
+    fn range(&self) -> Range<i64> {
+        let mut end = self.start + self.replicas;
+        for &reserved in self.reserved.range(self.start..) {
+            if reserved >= end {
+                break;
+            }
+            end += 1;
+        }
+        self.start..end
+    }
+
+    /// The ordinals that are to have a Pod, in order.
+    pub fn ordinals(&self) -> impl DoubleEndedIterator<Item = i64> + '_ {
+        self.range().filter(|ordinal| !self.reserved.contains(ordinal))
+    }
+
+    /// Whether an ordinal is to have a Pod.
+    pub fn has(&self, ordinal: i64) -> bool {
+        self.range().contains(&ordinal) && !self.reserved.contains(&ordinal)
+    }
+
+    /// How many ordinals that are to have a Pod are below one that is.
+    pub fn below(&self, ordinal: i64) -> i64 {
+        let reserved = self.reserved.range(self.start..ordinal.max(self.start)).count();
+        ordinal - self.start - i64::try_from(reserved).unwrap_or(i64::MAX)
+    }
 }
 
 /// What the controller sees of one Pod.
@@ -38,15 +94,20 @@ pub struct Seen {
     pub available_at: Option<Timestamp>,
     /// It has a deletion timestamp.
     pub terminating: bool,
+    /// Its containers are being changed in place: it counts as neither healthy nor available. A
+    /// native set changes none.
+    pub changing: bool,
 }
 
 impl Seen {
-    fn available(&self, now: Timestamp) -> bool {
-        self.ready && self.available_at.is_some_and(|at| at <= now)
+    /// Ready for long enough.
+    pub fn available(&self, now: Timestamp) -> bool {
+        self.ready && !self.changing && self.available_at.is_some_and(|at| at <= now)
     }
 
-    fn healthy(&self) -> bool {
-        self.ready && !self.terminating
+    /// Ready, and left alone.
+    pub fn healthy(&self) -> bool {
+        self.ready && !self.changing && !self.terminating
     }
 }
 
@@ -67,15 +128,30 @@ pub fn acts(
     update_revision: &str,
     now: Timestamp,
 ) -> (Vec<Act>, bool) {
+    let (mut acts, done) = scale(want, pods, now);
+    if done.is_break() || want.on_delete {
+        return (acts, false);
+    }
+    let rolled = roll(want, pods, update_revision, now);
+    acts.extend(rolled.map(Act::Delete));
+    (acts, rolled.is_some())
+}
+
+/// What has to be made and what is too many, and whether the pass ends there.
+pub fn scale(
+    want: &Want,
+    pods: &BTreeMap<i64, Seen>,
+    now: Timestamp,
+) -> (Vec<Act>, ControlFlow<()>) {
     if want.terminating {
-        return (Vec::new(), false);
+        return (Vec::new(), Break(()));
     }
     let mut pass = Pass { want, pods, now, acts: Vec::new() };
-    if pass.replicas().is_break() || pass.condemned().is_break() || want.on_delete {
-        return (pass.acts, false);
+    let mut done = pass.replicas();
+    if done.is_continue() {
+        done = pass.condemned();
     }
-    let rolled = pass.roll(update_revision);
-    (pass.acts, rolled)
+    (pass.acts, done)
 }
 
 struct Pass<'a> {
@@ -86,33 +162,33 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn range(&self) -> std::ops::Range<i64> {
-        self.want.start..self.want.start + self.want.replicas
-    }
-
     /// Lowest ordinal first. OrderedReady stops at the first Pod that is not yet as it should be:
     /// so Pods lost together come back one by one, and a broken one holds up all above it.
     fn replicas(&mut self) -> ControlFlow<()> {
-        for ordinal in self.range() {
-            let Some(pod) = self.pods.get(&ordinal) else {
-                self.acts.push(Act::Create(ordinal));
-                if !self.want.parallel {
-                    return Break(());
+        let parallel = self.want.parallel;
+        let mut left = self.want.scale_most;
+        for ordinal in self.want.ordinals() {
+            let pod = self.pods.get(&ordinal);
+            match pod {
+                Some(pod) if pod.ended => {
+                    if !pod.terminating {
+                        self.acts.push(Act::Delete(ordinal));
+                    }
+                    if !parallel || self.want.ended_holds {
+                        return Break(());
+                    }
+                    continue;
                 }
-                continue;
-            };
-            if pod.ended {
-                if !pod.terminating {
-                    self.acts.push(Act::Delete(ordinal));
-                }
-                if !self.want.parallel {
-                    return Break(());
-                }
-                continue;
+                Some(pod) if !pod.terminating && pod.available(self.now) => continue,
+                Some(_) => {}
+                None => self.acts.push(Act::Create(ordinal)),
             }
-            let settled = !pod.terminating && pod.available(self.now);
-            if !settled && !self.want.parallel {
+            if !parallel {
                 return Break(());
+            }
+            left = left.map(|left| left - 1);
+            if left.is_some_and(|left| left <= 0) {
+                break;
             }
         }
         Continue(())
@@ -121,49 +197,50 @@ impl Pass<'_> {
     /// Highest ordinal first. OrderedReady takes one at a time, and leaves an unhealthy one alone
     /// unless it is the first unhealthy one of all.
     fn condemned(&mut self) -> ControlFlow<()> {
-        let range = self.range();
-        let (pods, now) = (self.pods, self.now);
-        let first_unhealthy = range
-            .clone()
+        let (want, pods, now) = (self.want, self.pods, self.now);
+        let mut condemned =
+            pods.iter().filter(|(ordinal, _)| !want.has(**ordinal)).map(|(i, pod)| (*i, pod));
+        let first_unhealthy = want
+            .ordinals()
             .find(|ordinal| !pods.get(ordinal).is_some_and(Seen::healthy))
-            .or_else(|| {
-                let mut condemned = pods.iter().filter(|(ordinal, _)| !range.contains(ordinal));
-                condemned.find(|(_, pod)| !pod.healthy()).map(|(ordinal, _)| *ordinal)
-            });
-        for (ordinal, pod) in pods.iter().rev().filter(|(ordinal, _)| !range.contains(ordinal)) {
+            .or_else(|| condemned.clone().find(|(_, pod)| !pod.healthy()).map(|(i, _)| i));
+        while let Some((ordinal, pod)) = condemned.next_back() {
             let blocked =
-                pod.terminating || (!pod.available(now) && first_unhealthy != Some(*ordinal));
-            if self.want.parallel {
+                pod.terminating || (!pod.available(now) && first_unhealthy != Some(ordinal));
+            if want.parallel {
                 if !pod.terminating {
-                    self.acts.push(Act::Delete(*ordinal));
+                    self.acts.push(Act::Delete(ordinal));
                 }
                 continue;
             }
             if !blocked {
-                self.acts.push(Act::Delete(*ordinal));
+                self.acts.push(Act::Delete(ordinal));
             }
             return Break(());
         }
         Continue(())
     }
+}
 
-    /// Highest ordinal first, one at a time: deletes the first outdated Pod whatever its health,
-    /// and goes no further than a Pod that is not available yet.
-    fn roll(&mut self, update_revision: &str) -> bool {
-        let range = self.range();
-        for ordinal in (range.start + self.want.partition..range.end).rev() {
-            // A Pod that this pass creates is at the update revision above the partition.
-            let Some(pod) = self.pods.get(&ordinal) else { return false };
-            if pod.revision != update_revision && !pod.terminating {
-                self.acts.push(Act::Delete(ordinal));
-                return true;
-            }
-            if pod.terminating || !pod.available(self.now) {
-                return false;
-            }
+/// Highest ordinal first, one at a time: the first outdated Pod whatever its health; and no further
+/// than a Pod that is not available yet.
+fn roll(
+    want: &Want,
+    pods: &BTreeMap<i64, Seen>,
+    update_revision: &str,
+    now: Timestamp,
+) -> Option<i64> {
+    for ordinal in want.ordinals().rev().take_while(|&i| want.below(i) >= want.partition) {
+        // A Pod that this pass creates is at the update revision above the partition.
+        let pod = pods.get(&ordinal)?;
+        if pod.revision != update_revision && !pod.terminating {
+            return Some(ordinal);
         }
-        false
+        if pod.terminating || !pod.available(now) {
+            return None;
+        }
     }
+    None
 }
 
 /// The numbers of a StatefulSet's status.
@@ -205,14 +282,7 @@ mod tests {
     }
 
     fn want(replicas: i64) -> Want {
-        Want {
-            replicas,
-            start: 0,
-            parallel: false,
-            on_delete: false,
-            partition: 0,
-            terminating: false,
-        }
+        Want { replicas, ..Want::default() }
     }
 
     /// Pods from words: `r` ready, `u` unready, `t` terminating but ready, `f` failed, `-` absent;
@@ -225,6 +295,7 @@ mod tests {
             ready: matches!(c.to_ascii_lowercase(), 'r' | 't'),
             available_at: Some(Timestamp::MIN),
             terminating: c.eq_ignore_ascii_case(&'t'),
+            changing: false,
         };
         words.chars().zip(0..).filter(|(c, _)| *c != '-').map(|(c, i)| (i, pod(c))).collect()
     }

@@ -1,8 +1,10 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use serde_json::Value;
 
 use super::*;
+use crate::object::{CLAIMS, CONTROLLER_REVISIONS, PODS};
 use crate::store::Store;
 
 /// A store that takes writes as they come: no admission, no grace period.
