@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::account::Account;
-use crate::ground::Ground;
+use crate::ground::{Facts, Ground};
 use crate::status::{PodState, Reason};
 use crate::world::{Budget, Discovery, Outcome, Pod, PodManagement, PodPhase};
 
@@ -48,7 +48,7 @@ pub fn room(ground: &Ground<'_>, account: &Account<'_>, now: Timestamp) -> Room 
     }
     let mut room = match facts.budgets {
         [] => without_budget(terms.unbudgeted, account),
-        [budget] => under_budget(facts.namespace, budget, account),
+        [budget] => under_budget(facts, budget, account),
         several => Room::none(ambiguous(facts.namespace, several)),
     };
     if let Some(most) = terms.most {
@@ -148,8 +148,8 @@ fn at_most(room: &mut Room, most: u32, account: &Account<'_>) {
     room.pods = room.pods.min(most);
 }
 
-fn under_budget(namespace: &str, budget: &Budget, account: &Account<'_>) -> Room {
-    let place = format!("{namespace}/{}", budget.name);
+fn under_budget(facts: &Facts<'_>, budget: &Budget, account: &Account<'_>) -> Room {
+    let place = format!("{}/{}", facts.namespace, budget.name);
     if let Some(message) = &budget.sync_failed {
         // Of a DaemonSet, which has no scale, nothing else can be computed.
         let remedy = match message.contains("scale subresource") {
@@ -185,7 +185,11 @@ fn under_budget(namespace: &str, budget: &Budget, account: &Account<'_>) -> Room
     let pods =
         budget.allowed.min(by_our_own_count(budget, account)).saturating_sub(soaking(account));
     let hold = (pods == 0).then(|| {
-        if account.awaited() > 0 { waiting(account) } else { exhausted(budget, &place, account) }
+        if account.awaited() > 0 {
+            waiting(account)
+        } else {
+            exhausted(facts.nature.name, budget, &place, account)
+        }
     });
     Room { pods, hold, remark: None }
 }
@@ -219,7 +223,7 @@ fn widen(budget: &Budget) -> &'static str {
     "set maxUnavailable to at least 1"
 }
 
-fn exhausted(budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
+fn exhausted(kind: &str, budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
     let unready: Vec<&str> = account
         .slots
         .iter()
@@ -242,7 +246,7 @@ fn exhausted(budget: &Budget, place: &str, account: &Account<'_>) -> Hold {
         );
     }
     let because = if unready.is_empty() {
-        "Pods that do not belong to this StatefulSet use it up".to_owned()
+        format!("Pods that do not belong to this {kind} use it up")
     } else {
         format!("not ready: {}", unready.join(", "))
     };

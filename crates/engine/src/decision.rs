@@ -37,6 +37,8 @@ pub enum Action {
     Open {
         /// The new partition.
         partition: u32,
+        /// The same as a percentage, where the workload takes one: it keeps its share when scaled.
+        percent: Option<u32>,
     },
     /// Evict Pods one after another through the Eviction API, each with its UID as precondition;
     /// stop at the first refusal for want of budget.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::nature::Nature;
 use crate::status::PodRow;
 use crate::world::{Budget, Discovery, Outcome, Pod, Settings, Uid, UnhealthyPods, Workload};
 
@@ -25,7 +26,7 @@ pub struct Ground<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// Which kind of workload it is.
-    pub kind: Kind,
+    pub nature: Nature,
     /// Namespace of the workload and its Pods.
     pub namespace: &'a str,
     /// Name of the workload.
@@ -46,25 +47,6 @@ pub struct Facts<'a> {
     pub settings: &'a Settings,
 }
 
-/// Kinds of workload whose Pods are moved one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A Pod for each ordinal, under the same name again.
-    StatefulSet,
-    /// A Pod for each Node, under a new name each time, always at the newest template.
-    DaemonSet,
-}
-
-impl Kind {
-    /// As Kubernetes writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-        }
-    }
-}
-
 /// How far a front lets it come now, and how gently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms<'a> {
@@ -83,6 +65,8 @@ pub struct Terms<'a> {
     pub interval: SignedDuration,
     /// How many Pods may be on their way where no disruption budget says it.
     pub unbudgeted: u32,
+    /// Whether the target is a share of all, so that a partition may be one as well.
+    pub proportional: bool,
     /// Whether the workload's own controller sets the pace where no disruption budget does: it replaces
     /// what a partition opens one at a time.
     pub own_pace: bool,

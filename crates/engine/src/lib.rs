@@ -4,14 +4,15 @@
 //! in the operator, in a rehearsal on a virtual clock, and in thousands of fault simulations.
 //!
 //! In reading order: the facts ([`world`]), what is remembered ([`status`]), what comes out
-//! ([`decision`]), what account, budget and movers stand on ([`ground`]), the account of Pods that
-//! everything is checked on ([`account`]), who says no ([`budget`]), how far a rollout may be
-//! ([`front`]), which write brings it there ([`mover`]).
+//! ([`decision`]), what tells kinds of workload apart ([`nature`]), what account, budget and movers stand
+//! on ([`ground`]), the account of Pods that everything is checked on ([`account`]), who says no
+//! ([`budget`]), how far a rollout may be ([`front`]), which write brings it there ([`mover`]).
 
 pub mod quantity;
 pub mod world;
 pub mod status;
 pub mod decision;
+pub mod nature;
 pub mod ground;
 pub mod account;
 pub mod budget;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::account::Account;
 use crate::budget::{self, Hold};
 use crate::front::statefulset_rollout::terms::ground;
-use crate::mover::{Mover, Scene, evict, partition};
+use crate::mover::{Mover, Scene, evict, partition, slices};
 use crate::status::PodState;
 use crate::world::{PodManagement, VersionLeak, World};
 
@@ -57,6 +57,7 @@ pub fn plan(world: &World, fresh: bool, now: Timestamp) -> Option<Plan> {
     let slots = match Mover::of(&ground) {
         Mover::Evict => evict::order(&scene),
         Mover::Partition => partition::order(&scene),
+        Mover::Slices => slices::order(&scene),
     };
     let left = usize::try_from(account.left()).unwrap_or(usize::MAX);
     let order = slots

@@ -175,6 +175,8 @@ pub struct Workload {
     pub replicas: u32,
     /// `spec.ordinals.start`.
     pub first_ordinal: u32,
+    /// `spec.reserveOrdinals`: those that are passed over.
+    pub reserved: BTreeSet<u32>,
     /// `spec.podManagementPolicy`.
     pub management: PodManagement,
     /// `spec.updateStrategy`.
@@ -193,6 +195,15 @@ pub struct Workload {
     pub claim: Claim,
     /// Whether it is being deleted.
     pub terminating: bool,
+}
+
+impl Workload {
+    /// The ordinals that it ought to have, ascending.
+    pub fn ordinals(&self) -> impl Iterator<Item = u32> + use<'_> {
+        let replicas = usize::try_from(self.replicas).unwrap_or(usize::MAX);
+        let all = self.first_ordinal..=u32::MAX;
+        all.filter(|ordinal| !self.reserved.contains(ordinal)).take(replicas)
+    }
 }
 
 /// Whose rollout a StatefulSet is.

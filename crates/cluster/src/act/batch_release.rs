@@ -49,7 +49,7 @@ pub async fn act(
         Action::Move(Motion::SetStrategy { strategy } | Motion::Apply { strategy }) => {
             writer.strategy(*strategy).await;
         }
-        Action::Move(Motion::Open { partition }) => {
+        Action::Move(Motion::Open { partition, .. }) => {
             writer.strategy(Strategy::RollingUpdate { partition: *partition }).await;
         }
         Action::Move(Motion::Evict { pods }) => writer.work.disrupt(pods, Way::Evict).await,

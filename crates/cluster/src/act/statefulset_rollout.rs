@@ -27,7 +27,7 @@ pub async fn act(
         Action::SetStrategy { strategy } => {
             writer.write(*strategy, Part::Strategy).await;
         }
-        Action::Open { partition } => {
+        Action::Open { partition, .. } => {
             let strategy = Strategy::RollingUpdate { partition: *partition };
             writer.write(strategy, Part::Strategy).await;
         }

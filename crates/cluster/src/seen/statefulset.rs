@@ -90,6 +90,7 @@ impl StatefulSetSeen {
             observed_generation: self.observed_generation,
             replicas: number(&spec["replicas"], 1),
             first_ordinal: number(&spec["ordinals"]["start"], 0),
+            reserved: std::collections::BTreeSet::new(),
             management: match spec["podManagementPolicy"].as_str() {
                 Some("Parallel") => PodManagement::Parallel,
                 _ => PodManagement::OrderedReady,

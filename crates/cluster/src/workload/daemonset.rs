@@ -5,6 +5,7 @@ use api::batches::names::{
     IN_PROGRESSING,
 };
 use engine::front::batch_release::{Body, Held, Machinery, Original};
+use engine::nature::Nature;
 use engine::world::{Claim, PodManagement, Strategy, Uid, Workload};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -68,6 +69,7 @@ pub(crate) fn body(
         observed_generation: observed,
         replicas: seen.status.desired_number_scheduled,
         first_ordinal: 0,
+        reserved: std::collections::BTreeSet::new(),
         management: PodManagement::Parallel,
         strategy,
         min_ready: SignedDuration::from_secs(number(&spec["minReadySeconds"], 0).into()),
@@ -89,7 +91,7 @@ pub(crate) fn body(
         control: claimed.control,
         in_progressing: claimed.in_progressing,
         max_unavailable: count(&spec["updateStrategy"]["rollingUpdate"]["maxUnavailable"]),
-        machinery: Machinery::DaemonSet { saved },
+        machinery: Machinery::Pods { nature: Nature::DAEMON_SET, saved },
     }
 }
 

@@ -84,6 +84,7 @@ pub(crate) fn body(
         observed_generation: seen.status.observed_generation,
         replicas,
         first_ordinal: 0,
+        reserved: std::collections::BTreeSet::new(),
         management: PodManagement::Parallel,
         strategy: Strategy::RollingUpdate { partition: 0 },
         min_ready: SignedDuration::from_secs(number(&spec["minReadySeconds"], 0).into()),

@@ -6,6 +6,7 @@ use api::batches::names::{
     CONTROL_INFO, HELD_PARTITION, IN_PROGRESSING, STATEFULSET_ORIGINAL_STRATEGY,
 };
 use engine::front::batch_release::{Body, Held, Machinery, Original};
+use engine::nature::Nature;
 use engine::world::{Claim, Strategy};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +77,10 @@ pub(crate) fn body<'a>(
         control: claimed.control,
         in_progressing: claimed.in_progressing,
         max_unavailable: count(&strategy["rollingUpdate"]["maxUnavailable"]),
-        machinery: Machinery::StatefulSet { saved: saved(live).map(|saved| read(&saved)) },
+        machinery: Machinery::Pods {
+            nature: Nature::STATEFUL_SET,
+            saved: saved(live).map(|saved| read(&saved)),
+        },
     }
 }
 

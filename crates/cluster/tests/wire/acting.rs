@@ -121,7 +121,7 @@ async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
 #[tokio::test(start_paused = true)]
 async fn a_partition_is_lowered_alone_and_only_on_the_set_that_was_seen() {
     let done = Reply::ok(json!({"metadata": {"uid": "uid-of-set", "generation": 4}}));
-    let (asked, report) = all(&Action::Open { partition: 3 }, vec![done]).await;
+    let (asked, report) = all(&Action::Open { partition: 3, percent: None }, vec![done]).await;
     assert_eq!(asked.len(), 1);
     assert_eq!(
         asked[0].line,

@@ -12,6 +12,7 @@ use engine::front::batch_release::{
     Action, Body, Control, Held, Label, Machinery, Mark, Original, Rolling, Target,
 };
 use engine::mover::replica_sets::Write as Size;
+use engine::nature::Nature;
 use engine::quantity::IntOrPercent;
 use engine::world::{Outcome, Settings, Strategy, Uid};
 use serde_json::{Value, json};
@@ -413,8 +414,11 @@ async fn a_statefulset_is_held_by_its_partition_and_given_back_whole() {
     assert_eq!(taken["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"], "50%");
     let objects = vec![objects[0].clone(), ("statefulsets", taken.clone())];
     let (_, held) = seen(objects.clone()).await;
-    assert_eq!(held.machinery, Machinery::StatefulSet { saved: Some(partition(1)) });
-    let open = Action::Move(Motion::Open { partition: 3 });
+    assert_eq!(
+        held.machinery,
+        Machinery::Pods { nature: Nature::STATEFUL_SET, saved: Some(partition(1)) }
+    );
+    let open = Action::Move(Motion::Open { partition: 3, percent: None });
     let opened = patched(objects.clone(), &open, STATEFULSET).await;
     assert_eq!(opened["metadata"]["annotations"], json!({HELD: "3"}));
     assert_eq!(
@@ -505,7 +509,10 @@ async fn a_daemonset_is_held_by_on_delete_and_given_back_whole() {
     let mut objects = objects;
     objects[1].1 = taken.clone();
     let (_, held) = seen(objects.clone()).await;
-    assert_eq!(held.machinery, Machinery::DaemonSet { saved: Some(partition(0)) });
+    assert_eq!(
+        held.machinery,
+        Machinery::Pods { nature: Nature::DAEMON_SET, saved: Some(partition(0)) }
+    );
     assert_eq!((held.control, held.max_unavailable), (Control::Ours, Some(IntOrPercent::Int(2))));
     assert_eq!(held.stable_revision.as_deref(), Some("old"), "it is written down");
     let back = Action::Release { restore: keep };

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use super::{Move, Scene, Unready, batch, is_unready, unready, victim};
 use crate::account::Slot;
 use crate::decision::Victim;
-use crate::ground::Kind;
+use crate::nature::Places;
 use crate::world::{PodManagement, PodPhase};
 
 /// The Pods that may still be moved, in the order in which they would go.
@@ -21,11 +21,11 @@ where
     let ordered = scene.ground.facts.workload.management == PodManagement::OrderedReady;
     let mut slots: Vec<&Slot<'_>> =
         scene.account.slots.iter().filter(|slot| slot.movable()).collect();
-    let (kind, costs) = (scene.ground.facts.kind, scene.ground.facts.costs);
+    let (nature, costs) = (scene.ground.facts.nature, scene.ground.facts.costs);
     slots.sort_by_key(|slot| {
         let unready = is_unready(slot);
         // A name that is never used again says nothing: what costs least goes first, of equals the newest.
-        let own = slot.pod.filter(|_| kind == Kind::DaemonSet).map(|pod| {
+        let own = slot.pod.filter(|_| nature.places == Places::Names).map(|pod| {
             let started = pod.phase != PodPhase::Pending;
             let cost = costs.get(&pod.uid).copied().unwrap_or(0);
             (unready && started, cost, Reverse(pod.created))

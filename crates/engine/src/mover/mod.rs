@@ -6,6 +6,7 @@
 
 pub mod evict;
 pub mod partition;
+pub mod slices;
 pub mod replica_sets;
 
 use jiff::{SignedDuration, Timestamp};
@@ -14,6 +15,7 @@ use crate::account::{Account, Slot};
 use crate::budget::{self, Hold, Room};
 use crate::decision::{Action, Victim};
 use crate::ground::{Facts, Ground};
+use crate::nature::{Holds, Replaced};
 use crate::status::{PodState, Reason};
 use crate::world::{Outcome, Pod, Refusal, Settings, Strategy, UnhealthyPods};
 
@@ -33,8 +35,11 @@ pub enum Move {
 pub enum Mover {
     /// OnDelete: evicted Pods come back at the update revision.
     Evict,
-    /// RollingUpdate: a partition holds the old revision.
+    /// RollingUpdate: a partition holds the old revision, and what it opens is evicted.
     Partition,
+    /// RollingUpdate: a partition holds the old revision, and the workload's own controller replaces what it
+    /// opens.
+    Slices,
 }
 
 impl Mover {
@@ -42,7 +47,12 @@ impl Mover {
     /// more (it was asked for in the middle of a rollout) is finished by eviction.
     pub fn of(ground: &Ground<'_>) -> Self {
         match ground.facts.workload.strategy {
-            Strategy::RollingUpdate { .. } if ground.terms.held => Self::Partition,
+            Strategy::RollingUpdate { .. } if ground.terms.held => {
+                match ground.facts.nature.replaced {
+                    Replaced::OneByOne => Self::Partition,
+                    Replaced::Together => Self::Slices,
+                }
+            }
             _ => Self::Evict,
         }
     }
@@ -52,6 +62,7 @@ impl Mover {
         match self {
             Self::Evict => evict::advance(scene),
             Self::Partition => partition::advance(scene),
+            Self::Slices => slices::advance(scene),
         }
     }
 
@@ -60,7 +71,22 @@ impl Mover {
         match self {
             Self::Evict => None,
             Self::Partition => partition::freeze(scene),
+            Self::Slices => slices::freeze(scene),
         }
+    }
+}
+
+/// The strategy that stands, drawn back above every Pod that it has opened and that has not moved: a
+/// write that carries it moves nothing.
+pub fn keep(ground: &Ground<'_>, account: &Account<'_>) -> Strategy {
+    let workload = ground.facts.workload;
+    let closed = match ground.facts.nature.holds {
+        Holds::Lowest => partition::closed(account),
+        Holds::Any | Holds::Living | Holds::Nothing => slices::closed(workload, account),
+    };
+    match (workload.strategy, closed) {
+        (Strategy::RollingUpdate { .. }, Some(partition)) => Strategy::RollingUpdate { partition },
+        (strategy, _) => strategy,
     }
 }
 
@@ -231,7 +257,7 @@ fn batch(
     account: &Account<'_>,
 ) -> Move {
     if let Some(partition) = partition {
-        return Move::Act(Action::Open { partition });
+        return Move::Act(Action::Open { partition, percent: None });
     }
     if !evict.is_empty() {
         return Move::Act(Action::Evict { pods: evict });

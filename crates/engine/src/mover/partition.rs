@@ -13,7 +13,7 @@ use crate::budget::{self, Hold};
 use crate::decision::{Action, Victim};
 use crate::ground::{Facts, Ground};
 use crate::status::Reason;
-use crate::world::{Pod, PodManagement, Strategy, Workload};
+use crate::world::{Pod, PodManagement, Strategy};
 
 /// Turns a RollingUpdate set to OnDelete. In a write of its own, before any apply: a server-side
 /// apply cannot take away a partition that somebody else (or the server's defaults) has set, and
@@ -150,7 +150,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         let Some(pod) = slot.pod.filter(|_| slot.movable()) else {
             // On its way back at the old revision: opened as well, it would come back updated.
             left -= 1;
-            lowest = Some(slot.ordinal - workload.first_ordinal);
+            lowest = Some(slot.index);
             continue;
         };
         if is_unready(slot) {
@@ -173,7 +173,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         }
         if !slot.open {
             left -= 1;
-            lowest = Some(slot.ordinal - workload.first_ordinal);
+            lowest = Some(slot.index);
         }
     }
     if evict.is_empty() && delete.is_empty() {
@@ -196,10 +196,9 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
 /// All that is left is opened at once, for the set's own controller to replace one Pod at a time. What
 /// is broken is evicted: that controller waits for it.
 fn at_its_pace(scene: &Scene<'_>, left: u32) -> Move {
-    let first = scene.ground.facts.workload.first_ordinal;
     let closed = scene.account.slots.iter().rev().filter(|slot| !slot.open && !slot.moved());
     let left = usize::try_from(left).unwrap_or(usize::MAX);
-    let lowest = closed.take(left).last().map(|slot| slot.ordinal - first);
+    let lowest = closed.take(left).last().map(|slot| slot.index);
     let broken = scene.account.slots.iter().rev().filter(|slot| {
         let trouble = slot.pod.is_some_and(|pod| pod.trouble.is_some());
         slot.open && is_unready(slot) && trouble
@@ -229,7 +228,7 @@ fn locked_in<'a>(scene: &Scene<'a>) -> Option<&'a str> {
 
 /// Broken Pods of a template that was superseded, below the partition: they come back at the revision that
 /// is held, and no longer use up the budget that all others wait for.
-fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
+pub(super) fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
     let (mut evict, mut delete, mut held) = (Vec::new(), Vec::new(), None);
     let workload = scene.ground.facts.workload;
     if workload.current_revision == workload.update_revision {
@@ -250,18 +249,9 @@ fn strays(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
     (evict, delete, held)
 }
 
-/// The strategy that stands, drawn back above every Pod that it has opened and that has not moved: a
-/// write that carries it moves nothing.
-pub fn keep(workload: &Workload, account: &Account<'_>) -> Strategy {
-    match (workload.strategy, closed(workload, account)) {
-        (Strategy::RollingUpdate { .. }, Some(partition)) => Strategy::RollingUpdate { partition },
-        (strategy, _) => strategy,
-    }
-}
-
 /// Draws the partition back above every Pod that it has opened and that has not moved.
 pub(super) fn freeze(scene: &Scene<'_>) -> Option<Action> {
-    let closed = closed(scene.ground.facts.workload, scene.account);
+    let closed = closed(scene.account);
     let partition = closed.max(shared(scene))?;
     Some(Action::SetStrategy { strategy: Strategy::RollingUpdate { partition } })
 }
@@ -274,12 +264,11 @@ fn shared(scene: &Scene<'_>) -> Option<u32> {
     let coming = account.slots.iter().filter(|slot| slot.open && slot.updated().is_none());
     let surplus = usize::try_from(surplus).unwrap_or(usize::MAX);
     let highest = coming.take(surplus).last().filter(|_| ground.terms.share)?;
-    Some(highest.ordinal + 1 - ground.facts.workload.first_ordinal)
+    Some(highest.index + 1)
 }
 
 /// The partition that closes what is open and has not moved; `None` if nothing is.
-fn closed(workload: &Workload, account: &Account<'_>) -> Option<u32> {
+pub(super) fn closed(account: &Account<'_>) -> Option<u32> {
     let open = account.slots.iter().filter(|slot| slot.movable() && slot.open);
-    let highest = open.map(|slot| slot.ordinal).max()?;
-    Some(highest + 1 - workload.first_ordinal)
+    Some(open.map(|slot| slot.index).max()? + 1)
 }

@@ -1,4 +1,5 @@
 use engine::front::batch_release::{Control, Machinery, Phase, Status};
+use engine::nature::Nature;
 
 use crate::fixture::{
     ABOVE_ALL, Fixture, daemons, deployment, on_delete, partition, percent, pod, rolling, set,
@@ -7,7 +8,7 @@ use crate::said::check;
 
 fn unsaved(fixture: Fixture) -> Fixture {
     fixture.preparing().body(|body| match &mut body.machinery {
-        Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => *saved = None,
+        Machinery::Pods { saved, .. } => *saved = None,
         Machinery::Deployment(deployment) => deployment.saved = None,
     })
 }
@@ -47,7 +48,7 @@ fn a_workload_that_somebody_has_begun_to_roll_is_held_where_it_is() {
 fn a_release_that_is_half_way_is_taken_over_without_moving_a_pod() {
     // As the original leaves it: control-info and partition, and nothing kept.
     let half = set(5).strategy(partition(4)).updated(&[4]).body(|body| {
-        body.machinery = Machinery::StatefulSet { saved: None };
+        body.machinery = Machinery::Pods { nature: Nature::STATEFUL_SET, saved: None };
     });
     check(&half, "1 Ready: -");
     let named = half.clone().status(|status| status.update_revision = "web-v2".into());
@@ -102,7 +103,7 @@ fn another_id_goes_through_every_batch_again() {
 fn control_that_was_lost_is_taken_again_and_nothing_of_ours_is_kept_as_the_users() {
     let lost = set(5).strategy(partition(4)).updated(&[4]).body(|body| {
         body.control = Control::Free;
-        body.machinery = Machinery::StatefulSet { saved: None };
+        body.machinery = Machinery::Pods { nature: Nature::STATEFUL_SET, saved: None };
     });
     check(&lost, "1 Upgrading: take as it is, keep partition 0");
     let daemons = daemons(3).strategy(rolling()).with(|world| world.pods[2] = pod(2, "v2"));

@@ -1,4 +1,5 @@
 use engine::front::batch_release::{Control, Machinery, Phase};
+use engine::nature::Nature;
 use engine::world::Strategy;
 
 use crate::fixture::{Fixture, daemons, deployment, on_delete, partition, set, trouble};
@@ -12,7 +13,7 @@ fn given_back(fixture: Fixture) -> Fixture {
     fixture.status(|status| status.phase = Some(Phase::Finalizing)).body(|body| {
         body.control = Control::Free;
         match &mut body.machinery {
-            Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => *saved = None,
+            Machinery::Pods { saved, .. } => *saved = None,
             Machinery::Deployment(deployment) => {
                 deployment.saved = None;
                 deployment.paused = false;
@@ -28,7 +29,8 @@ fn the_users_own_fields_come_back_in_one_write() {
     check(&ending(daemons(5)), "Finalizing: release to partition 0");
     check(&ending(deployment(5)), "Finalizing: release to surge 1 unavailable 1");
     let own = ending(set(5)).body(|body| {
-        body.machinery = Machinery::StatefulSet { saved: Some(partition(3)) };
+        body.machinery =
+            Machinery::Pods { nature: Nature::STATEFUL_SET, saved: Some(partition(3)) };
     });
     check(&own, "Finalizing: release to partition 3");
     check(&given_back(own.strategy(partition(3))), "Completed: -");
@@ -49,7 +51,8 @@ fn where_the_user_replaces_pods_by_hand_those_that_are_left_are_moved_first() {
     let deleted = rest.release(|release| release.deleted = true);
     check(&deleted, "Finalizing: release to OnDelete");
     let daemons = ending(daemons(5)).body(|body| {
-        body.machinery = Machinery::DaemonSet { saved: Some(Strategy::OnDelete) };
+        body.machinery =
+            Machinery::Pods { nature: Nature::DAEMON_SET, saved: Some(Strategy::OnDelete) };
     });
     check(&daemons, "Finalizing: evict 4");
 }
@@ -106,13 +109,14 @@ fn the_gate_keeps_a_workload_held_that_is_half_way_but_not_one_that_goes_back_or
 #[test]
 fn what_the_webhook_held_is_given_back_though_the_release_never_began() {
     let never = ending(set(5).preparing()).body(|body| {
-        body.machinery = Machinery::StatefulSet { saved: None };
+        body.machinery = Machinery::Pods { nature: Nature::STATEFUL_SET, saved: None };
     });
     // By the Rollout whose mark it bears: a write of ours would be taken for somebody who lets go of it.
     check(&never, "Completed: -");
     let alone = never.body(|body| {
         body.in_progressing = false;
-        body.machinery = Machinery::StatefulSet { saved: Some(partition(0)) };
+        body.machinery =
+            Machinery::Pods { nature: Nature::STATEFUL_SET, saved: Some(partition(0)) };
     });
     check(&alone, "Finalizing: release to partition 0");
 }
@@ -121,7 +125,7 @@ fn what_the_webhook_held_is_given_back_though_the_release_never_began() {
 fn what_somebody_else_took_our_name_from_is_given_back_all_the_same() {
     let lost = ending(set(5).strategy(partition(4)).updated(&[4])).body(|body| {
         body.control = Control::Free;
-        body.machinery = Machinery::StatefulSet { saved: None };
+        body.machinery = Machinery::Pods { nature: Nature::STATEFUL_SET, saved: None };
     });
     check(&lost, "Completed: -");
     let alone = lost.body(|body| body.in_progressing = false);

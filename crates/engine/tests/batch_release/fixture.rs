@@ -10,6 +10,7 @@ use engine::front::batch_release::{
     Status, Target, World, decide,
 };
 use engine::mover::replica_sets::ReplicaSet;
+use engine::nature::Nature;
 use engine::quantity::IntOrPercent;
 use engine::world::{
     Budget, Claim, Outcome, Pod, PodManagement, PodPhase, Settings, Strategy, Trouble, Uid,
@@ -86,6 +87,7 @@ fn workload(replicas: u32, strategy: Strategy) -> Workload {
         observed_generation: 2,
         replicas,
         first_ordinal: 0,
+        reserved: std::collections::BTreeSet::new(),
         management: PodManagement::Parallel,
         strategy,
         min_ready: SignedDuration::ZERO,
@@ -135,19 +137,20 @@ fn world(kind: &str, workload: Workload, machinery: Machinery) -> Fixture {
 
 /// A StatefulSet that is held by its partition.
 pub(crate) fn set(replicas: u32) -> Fixture {
-    let machinery = Machinery::StatefulSet { saved: Some(rolling()) };
+    let machinery = Machinery::Pods { nature: Nature::STATEFUL_SET, saved: Some(rolling()) };
     world("StatefulSet", workload(replicas, partition(ABOVE_ALL)), machinery)
 }
 
 /// A StatefulSet whose user has it `OnDelete`.
 pub(crate) fn on_delete(replicas: u32) -> Fixture {
-    let machinery = Machinery::StatefulSet { saved: Some(Strategy::OnDelete) };
+    let machinery =
+        Machinery::Pods { nature: Nature::STATEFUL_SET, saved: Some(Strategy::OnDelete) };
     world("StatefulSet", workload(replicas, Strategy::OnDelete), machinery)
 }
 
 /// A DaemonSet on so many Nodes that is held by `OnDelete`; one Pod may be unavailable.
 pub(crate) fn daemons(nodes: u32) -> Fixture {
-    let machinery = Machinery::DaemonSet { saved: Some(rolling()) };
+    let machinery = Machinery::Pods { nature: Nature::DAEMON_SET, saved: Some(rolling()) };
     let fixture = world("DaemonSet", workload(nodes, Strategy::OnDelete), machinery);
     fixture.max_unavailable(pods(1))
 }

@@ -5,6 +5,7 @@ use engine::front::batch_release::{
     Action, Body, Decision, Machinery, Phase, Target, World, decide,
 };
 use engine::mover::replica_sets::Write;
+use engine::nature::{Holds, Nature, Places};
 use engine::world::{Strategy, Uid};
 use jiff::{SignedDuration, Timestamp};
 
@@ -71,7 +72,7 @@ fn disturbed(world: &World, body: &Body, action: &Action) -> Vec<Uid> {
         Strategy::RollingUpdate { partition } => ordinal >= partition,
     };
     let after = match action {
-        Action::Move(Motion::Open { partition }) => {
+        Action::Move(Motion::Open { partition, .. }) => {
             Strategy::RollingUpdate { partition: *partition }
         }
         Action::Move(Motion::SetStrategy { strategy }) => *strategy,
@@ -123,9 +124,11 @@ fn target(world: &World, body: &Body, decision: &Decision, action: &Action, dist
         return;
     }
     let returns_old = |ordinal: u32| match (&body.machinery, body.workload.strategy) {
-        (Machinery::StatefulSet { .. }, Strategy::RollingUpdate { partition }) => {
+        (Machinery::Pods { nature, .. }, Strategy::RollingUpdate { partition })
+            if nature.holds == Holds::Lowest =>
+        {
             let low = match action {
-                Action::Move(Motion::Open { partition }) => *partition,
+                Action::Move(Motion::Open { partition, .. }) => *partition,
                 _ => partition,
             };
             ordinal < low && body.workload.current_revision != body.workload.update_revision
@@ -136,7 +139,7 @@ fn target(world: &World, body: &Body, decision: &Decision, action: &Action, dist
         let goes = disturbed.contains(&pod.uid)
             || pod.deletion.is_some()
             || world.outcome.accepted.contains(&pod.uid);
-        let in_range = matches!(body.machinery, Machinery::DaemonSet { .. })
+        let in_range = matches!(body.machinery, Machinery::Pods { nature, .. } if nature.places == Places::Names)
             || pod.ordinal < body.workload.replicas;
         let updated = pod.revision == body.workload.update_revision;
         in_range && if goes { !returns_old(pod.ordinal) } else { updated }
@@ -166,7 +169,7 @@ fn budget(world: &World, body: &Body, action: &Action, disturbed: &[Uid], told: 
         let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
         assert!(taken <= own.max(1), "{told}: {taken} taken, {own} may be unavailable");
     }
-    if let Machinery::DaemonSet { .. } = body.machinery {
+    if matches!(body.machinery, Machinery::Pods { nature, .. } if nature == Nature::DAEMON_SET) {
         let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
         let away = world.pods.iter().filter(|pod| {
             let updated = pod.revision == body.workload.update_revision;

@@ -51,7 +51,7 @@ pub(crate) fn deed(action: Option<&Action>) -> String {
         Some(Action::Label { pods }) => {
             format!("label{}", pods.iter().map(label).collect::<String>())
         }
-        Some(Action::Move(Motion::Open { partition })) => format!("open {partition}"),
+        Some(Action::Move(Motion::Open { partition, .. })) => format!("open {partition}"),
         Some(Action::Move(Motion::SetStrategy { strategy: it })) => {
             format!("strategy {}", strategy(*it))
         }

@@ -1,4 +1,5 @@
 use engine::front::batch_release::{Phase, Target, news};
+use engine::nature::Nature;
 
 use crate::fixture::{Fixture, ago, partition, set};
 
@@ -17,7 +18,10 @@ fn a_batch_is_told_once() {
     assert_eq!(told(&set(5)), "");
     let over = ready.release(|it| it.batch_partition = None).body(|body| {
         body.control = engine::front::batch_release::Control::Free;
-        body.machinery = engine::front::batch_release::Machinery::StatefulSet { saved: None };
+        body.machinery = engine::front::batch_release::Machinery::Pods {
+            nature: Nature::STATEFUL_SET,
+            saved: None,
+        };
     });
     let over = over.strategy(partition(0)).status(|it| it.phase = Some(Phase::Finalizing));
     assert_eq!(told(&over), "ReleaseCompleted");

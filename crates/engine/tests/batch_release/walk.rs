@@ -121,7 +121,7 @@ fn comes_to_its_end(cluster: &mut Cluster) {
 /// The user's own fields stand, and nothing of ours beside them.
 pub(crate) fn given_back(cluster: &Cluster) {
     match &cluster.body.machinery {
-        Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => {
+        Machinery::Pods { saved, .. } => {
             assert_eq!(*saved, None);
             assert_eq!(cluster.body.workload.strategy, own(cluster.make.kind));
         }

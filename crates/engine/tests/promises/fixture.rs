@@ -63,6 +63,7 @@ pub(crate) fn workload(replicas: u32) -> Workload {
         observed_generation: 2,
         replicas,
         first_ordinal: 0,
+        reserved: std::collections::BTreeSet::new(),
         management: PodManagement::Parallel,
         strategy: Strategy::OnDelete,
         min_ready: SignedDuration::ZERO,
@@ -375,7 +376,7 @@ pub(crate) fn deed(decision: &Decision) -> String {
         None => "-".into(),
         Some(Action::Apply { strategy: s }) => format!("apply {}", strategy(s)),
         Some(Action::SetStrategy { strategy: s }) => format!("strategy {}", strategy(s)),
-        Some(Action::Open { partition }) => format!("open {partition}"),
+        Some(Action::Open { partition, .. }) => format!("open {partition}"),
         Some(Action::Evict { .. }) => format!("evict{pods}"),
         Some(Action::Delete { .. }) => format!("delete{pods}"),
     }

@@ -104,7 +104,7 @@ fn pause(world: &World, set: &Workload, action: &Action) {
 fn newly_open(world: &World, set: &Workload, action: &Action) -> Vec<Uid> {
     let after = match action {
         Action::Apply { strategy } | Action::SetStrategy { strategy } => *strategy,
-        Action::Open { partition } => Strategy::RollingUpdate { partition: *partition },
+        Action::Open { partition, .. } => Strategy::RollingUpdate { partition: *partition },
         Action::Evict { .. } | Action::Delete { .. } => set.strategy,
     };
     let new_template = matches!(action, Action::Apply { .. }) && !set.template_matches;
@@ -141,7 +141,7 @@ fn target(world: &World, set: &Workload, decision: &Decision, action: &Action) {
     }
     let disturbed = disturbed(world, set, action);
     let partition = match (action, set.strategy) {
-        (Action::Open { partition }, _) => Some(*partition),
+        (Action::Open { partition, .. }, _) => Some(*partition),
         (_, Strategy::RollingUpdate { partition }) => Some(partition),
         _ => None,
     };

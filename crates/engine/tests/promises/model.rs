@@ -394,7 +394,7 @@ impl Cluster {
             Action::SetStrategy { strategy } => {
                 self.set_strategy(*strategy);
             }
-            Action::Open { partition } => {
+            Action::Open { partition, .. } => {
                 self.set_strategy(Strategy::RollingUpdate { partition: *partition });
             }
             Action::Evict { pods } => self.each(pods, part, Self::evict),

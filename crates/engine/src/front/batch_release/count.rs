@@ -1,11 +1,14 @@
 //! The numbers of a release, counted on its Pods.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::status::Status;
 use super::terms::{planned, target, tolerated};
 use super::world::{Body, Machinery, World};
 use crate::account::is_available;
+use crate::nature::Places;
 use crate::world::Pod;
 
 /// Pods at the update revision that are not going.
@@ -34,21 +37,19 @@ impl Count {
 /// The Pods at the update revision that are not going, in the order of their names' numbers or of birth.
 pub(super) fn updated<'a>(world: &'a World, body: &Body) -> Vec<&'a Pod> {
     let workload = &body.workload;
-    let ordinals = workload.first_ordinal..workload.first_ordinal.saturating_add(workload.replicas);
-    let belongs = |pod: &&Pod| match body.machinery {
-        Machinery::StatefulSet { .. } => ordinals.contains(&pod.ordinal),
-        Machinery::DaemonSet { .. } | Machinery::Deployment(_) => true,
-    };
+    let by_ordinal = matches!(body.machinery, Machinery::Pods { nature, .. } if nature.places == Places::Ordinals);
+    let ordinals: BTreeSet<u32> = workload.ordinals().filter(|_| by_ordinal).collect();
     let mut pods: Vec<&Pod> = world
         .pods
         .iter()
         .filter(|pod| pod.deletion.is_none() && pod.revision == workload.update_revision)
-        .filter(belongs)
+        .filter(|pod| !by_ordinal || ordinals.contains(&pod.ordinal))
         .collect();
-    match body.machinery {
+    if by_ordinal {
         // Moved from the highest down.
-        Machinery::StatefulSet { .. } => pods.sort_by_key(|pod| std::cmp::Reverse(pod.ordinal)),
-        _ => pods.sort_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name))),
+        pods.sort_by_key(|pod| std::cmp::Reverse(pod.ordinal));
+    } else {
+        pods.sort_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)));
     }
     pods
 }

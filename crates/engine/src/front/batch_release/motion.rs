@@ -11,7 +11,7 @@ use super::world::{Body, Deployment, Machinery, World};
 use crate::account::Account;
 use crate::decision::Action as Write;
 use crate::front::report::{describe, pods};
-use crate::ground::{Ground, Kind};
+use crate::ground::Ground;
 use crate::mover::replica_sets::{self, Bounds};
 use crate::mover::{Move, Mover, Scene};
 
@@ -39,14 +39,13 @@ impl<'a> Motion<'a> {
         target: u32,
         now: Timestamp,
     ) -> Self {
-        let kind = match &body.machinery {
-            Machinery::StatefulSet { .. } => Kind::StatefulSet,
-            Machinery::DaemonSet { .. } => Kind::DaemonSet,
+        let nature = match &body.machinery {
+            Machinery::Pods { nature, .. } => *nature,
             Machinery::Deployment(deployment) => {
                 return Self::Sizes(sizes(deployment, body.workload.replicas, target));
             }
         };
-        let ground = ground(world, status, body, kind, target);
+        let ground = ground(world, status, body, nature, target);
         let account = Account::take(&ground, now);
         Self::Pods(Box::new(ground), account, now)
     }
@@ -154,7 +153,10 @@ fn moving(account: &Account<'_>, action: &Write) -> Remark {
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     let (moved, target) = (account.moved(), account.target);
     let deed = match action {
-        Write::Open { partition } => format!("opening the partition down to {partition}"),
+        Write::Open { percent: Some(percent), .. } => {
+            format!("opening the partition down to {percent}%")
+        }
+        Write::Open { partition, .. } => format!("opening the partition down to {partition}"),
         Write::SetStrategy { .. } => "drawing the partition back".to_owned(),
         _ => format!("moving {}{more}", first.join(", ")),
     };

@@ -7,7 +7,8 @@ use super::decision::{Action, Held, Original};
 use super::world::{Body, Control, Machinery, Rolling};
 use crate::account::Account;
 use crate::ground::Ground;
-use crate::mover::partition;
+use crate::mover;
+use crate::nature::Holds;
 use crate::world::Strategy;
 
 /// Above every ordinal that a set can be scaled to, as the webhook writes it.
@@ -29,17 +30,18 @@ pub(super) fn missing(
 }
 
 fn held(body: &Body, account: Option<(&Ground<'_>, &Account<'_>)>, fresh: bool) -> Held {
-    let on_delete = Strategy::OnDelete;
     match (&body.machinery, body.workload.strategy) {
         (Machinery::Deployment(deployment), _) if deployment.paused && deployment.recreate => {
             Held::AsItIs
         }
         (Machinery::Deployment(_), _) => Held::Paused,
-        (_, Strategy::OnDelete) => Held::AsItIs,
-        (Machinery::DaemonSet { .. }, _) => Held::Strategy(on_delete),
-        (Machinery::StatefulSet { .. }, Strategy::RollingUpdate { partition }) => {
+        (Machinery::Pods { .. }, Strategy::OnDelete) => Held::AsItIs,
+        (Machinery::Pods { nature, .. }, _) if nature.holds == Holds::Nothing => {
+            Held::Strategy(Strategy::OnDelete)
+        }
+        (Machinery::Pods { .. }, Strategy::RollingUpdate { partition }) => {
             let Some((ground, account)) = account.filter(|_| fresh) else { return Held::AsItIs };
-            let kept = partition::keep(ground.facts.workload, account);
+            let kept = mover::keep(ground, account);
             let untouched = account.moved() == 0 || kept == whole(ground);
             let above_all = Strategy::RollingUpdate { partition: ABOVE_ALL };
             match kept {
@@ -59,19 +61,14 @@ fn whole(ground: &Ground<'_>) -> Strategy {
 /// What is to be kept of the user's own: never what a release put there.
 fn keep(body: &Body, fresh: bool) -> Option<Original> {
     match &body.machinery {
-        Machinery::StatefulSet { saved: None } => {
+        Machinery::Pods { nature, saved: None } => {
             let own = match body.workload.strategy {
+                // It is what holds the Pods, and so may be a release's.
+                Strategy::OnDelete if nature.holds == Holds::Nothing && !fresh => rolling(),
                 Strategy::RollingUpdate { partition } if !fresh || partition >= ABOVE_ALL => {
-                    Strategy::RollingUpdate { partition: 0 }
+                    rolling()
                 }
                 own => own,
-            };
-            Some(Original::Strategy(own))
-        }
-        Machinery::DaemonSet { saved: None } => {
-            let own = match body.workload.strategy {
-                Strategy::OnDelete if fresh => Strategy::OnDelete,
-                _ => Strategy::RollingUpdate { partition: 0 },
             };
             Some(Original::Strategy(own))
         }
@@ -85,13 +82,10 @@ fn keep(body: &Body, fresh: bool) -> Option<Original> {
 /// The user's own fields, as they are to stand when the workload is given back, by whichever front.
 pub fn original(body: &Body) -> Original {
     match &body.machinery {
-        Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved } => {
-            let rolling = Strategy::RollingUpdate { partition: 0 };
+        Machinery::Pods { nature, saved } => {
             let stands = match body.workload.strategy {
-                Strategy::OnDelete if matches!(body.machinery, Machinery::StatefulSet { .. }) => {
-                    Strategy::OnDelete
-                }
-                _ => rolling,
+                Strategy::OnDelete if nature.holds != Holds::Nothing => Strategy::OnDelete,
+                _ => rolling(),
             };
             Original::Strategy(saved.unwrap_or(stands))
         }
@@ -108,10 +102,15 @@ pub fn is_held(body: &Body) -> bool {
         (Machinery::Deployment(deployment), _) => {
             deployment.saved.is_some() || (body.in_progressing && deployment.paused)
         }
-        (Machinery::DaemonSet { saved }, _) => saved.is_some(),
-        (Machinery::StatefulSet { saved }, Strategy::RollingUpdate { partition }) => {
-            saved.is_some() || (body.in_progressing && partition >= ABOVE_ALL)
+        (Machinery::Pods { saved, .. }, Strategy::OnDelete) => saved.is_some(),
+        (Machinery::Pods { nature, saved }, Strategy::RollingUpdate { partition }) => {
+            let above_all = partition >= ABOVE_ALL && nature.holds != Holds::Nothing;
+            saved.is_some() || (body.in_progressing && above_all)
         }
-        (Machinery::StatefulSet { saved }, Strategy::OnDelete) => saved.is_some(),
     }
+}
+
+/// What nothing holds.
+fn rolling() -> Strategy {
+    Strategy::RollingUpdate { partition: 0 }
 }

@@ -4,7 +4,8 @@ use jiff::SignedDuration;
 
 use super::status::Status;
 use super::world::{Body, Machinery, Release, World};
-use crate::ground::{Facts, Ground, Kind, Memory, Remedies, Terms};
+use crate::ground::{Facts, Ground, Memory, Remedies, Terms};
+use crate::nature::{Holds, Nature, Replaced};
 use crate::quantity::IntOrPercent;
 use crate::world::{Discovery, Strategy, UnhealthyPods};
 
@@ -31,7 +32,7 @@ pub(super) fn target(release: &Release, status: &Status, body: &Body, batch: u32
 fn share(step: IntOrPercent, body: &Body, pods: u32) -> u32 {
     match body.machinery {
         Machinery::Deployment(_) => step.of_deployment(pods),
-        Machinery::StatefulSet { .. } | Machinery::DaemonSet { .. } => step.of(pods),
+        Machinery::Pods { .. } => step.of(pods),
     }
 }
 
@@ -59,11 +60,11 @@ pub(super) fn ground<'a>(
     world: &'a World,
     status: &'a Status,
     body: &'a Body,
-    kind: Kind,
+    nature: Nature,
     target: u32,
 ) -> Ground<'a> {
     let facts = Facts {
-        kind,
+        nature,
         namespace: &world.release.namespace,
         name: &world.release.workload_name,
         workload: &body.workload,
@@ -75,17 +76,20 @@ pub(super) fn ground<'a>(
         settings: &world.settings,
     };
     let quota = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
-    let nodes = kind == Kind::DaemonSet;
+    let rolling = matches!(body.workload.strategy, Strategy::RollingUpdate { .. });
+    let step = step(&world.release, status.current_batch);
     let terms = Terms {
         target,
         all: false,
-        held: matches!(body.workload.strategy, Strategy::RollingUpdate { .. }) && !nodes,
+        held: rolling && nature.holds != Holds::Nothing,
         share: true,
         unhealthy_pods: UnhealthyPods::Report,
         interval: SignedDuration::ZERO,
         unbudgeted: quota.max(1),
-        own_pace: !nodes,
-        most: nodes.then_some(quota.max(1)),
+        proportional: matches!(step, Some(IntOrPercent::Percent(_))),
+        own_pace: nature.replaced == Replaced::OneByOne && nature.holds == Holds::Lowest,
+        // Of what we evict; what its own controller replaces that one counts.
+        most: nature.loses().then_some(quota.max(1)),
         tolerated: tolerated(&world.release, body, status.updated),
         services: &[],
         remedies: REMEDIES,

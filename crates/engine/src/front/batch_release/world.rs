@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 
 use super::status::Status;
 use crate::mover::replica_sets::ReplicaSet;
+use crate::nature::Nature;
 use crate::quantity::IntOrPercent;
 use crate::world::{Budget, Outcome, Pod, Settings, Strategy, Uid, Workload};
 
@@ -141,14 +142,11 @@ pub enum Control {
 /// What moves the Pods of a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Machinery {
-    /// A StatefulSet: by partition, or by eviction where it is `OnDelete`.
-    StatefulSet {
-        /// The user's strategy, from before it was held.
-        saved: Option<Strategy>,
-    },
-    /// A native DaemonSet: by eviction, held by `OnDelete`.
-    DaemonSet {
-        /// The user's strategy, from before it was held; of RollingUpdate the partition says nothing.
+    /// One by one: by a partition, or by eviction where it is `OnDelete`.
+    Pods {
+        /// What tells its kind from others.
+        nature: Nature,
+        /// The user's strategy, from before it was held; where the kind has no partition, that says nothing.
         saved: Option<Strategy>,
     },
     /// A Deployment: by the sizes of its ReplicaSets, held by `paused` and type Recreate.

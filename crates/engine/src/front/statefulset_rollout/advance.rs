@@ -64,7 +64,7 @@ pub(super) fn advance(
         Move::Act(action) => {
             let hold = match action {
                 Action::SetStrategy { .. } => drawing_back(scene),
-                Action::Open { partition } => {
+                Action::Open { partition, .. } => {
                     remarked(Hold::new(Reason::Evicting, opening(scene, partition)))
                 }
                 _ => {

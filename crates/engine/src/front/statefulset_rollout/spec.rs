@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Standing;
 use crate::budget::Hold;
 use crate::decision::Action;
-use crate::mover::{Scene, partition};
+use crate::mover::{self, Scene, partition};
 use crate::status::{Phase, Reason};
 use crate::world::{Applied, ApplyRefused, Claim, Strategy, VersionLeak, World};
 
@@ -96,7 +96,7 @@ pub(super) fn apply(world: &World, scene: &Scene<'_>) -> Option<Standing> {
     if workload.template_matches && !grows {
         // There is nothing to hold that is not held: drawn up above Pods that have moved, the partition
         // would bring a lost one of them back at the old revision.
-        let strategy = partition::keep(workload, account);
+        let strategy = mover::keep(scene.ground, account);
         return Some(Standing::act(hold, Action::Apply { strategy }));
     }
     Some(match partition::hold(scene.ground, rollout.replicas, account) {

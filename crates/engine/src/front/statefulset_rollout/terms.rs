@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::ground::{Facts, Ground, Kind, Memory, Remedies, Terms};
+use crate::ground::{Facts, Ground, Memory, Remedies, Terms};
+use crate::nature::Nature;
 use crate::world::{Uid, VersionLeak, Workload, World};
 
 /// By ordinal alone: a StatefulSet's Pods go by nothing that they ask for themselves.
@@ -18,7 +19,7 @@ const REMEDIES: Remedies = Remedies {
 pub fn ground<'a>(world: &'a World, workload: &'a Workload) -> Ground<'a> {
     let World { rollout, status, .. } = world;
     let facts = Facts {
-        kind: Kind::StatefulSet,
+        nature: Nature::STATEFUL_SET,
         namespace: &rollout.namespace,
         name: &rollout.workload_name,
         workload,
@@ -37,6 +38,7 @@ pub fn ground<'a>(world: &'a World, workload: &'a Workload) -> Ground<'a> {
         unhealthy_pods: rollout.unhealthy_pods,
         interval: rollout.min_eviction_interval,
         unbudgeted: 1,
+        proportional: false,
         own_pace: false,
         most: None,
         tolerated: 0,

@@ -13,6 +13,7 @@ use engine::front::batch_release::{
     Body, Control, Deployment, Machinery, Marks, Phase, Release, Rolling, Status, Target, World,
 };
 use engine::mover::replica_sets::ReplicaSet;
+use engine::nature::Nature;
 use engine::quantity::IntOrPercent;
 use engine::world::{Outcome, Pod, PodManagement, Settings, Strategy, Uid};
 use jiff::{SignedDuration, Timestamp};
@@ -139,8 +140,7 @@ impl Cluster {
             body.workload.management = management;
         }
         body.machinery = match body.machinery {
-            Machinery::StatefulSet { .. } => Machinery::StatefulSet { saved: None },
-            Machinery::DaemonSet { .. } => Machinery::DaemonSet { saved: None },
+            Machinery::Pods { nature, .. } => Machinery::Pods { nature, saved: None },
             Machinery::Deployment(deployment) => Machinery::Deployment(Deployment {
                 paused: false,
                 recreate: false,
@@ -210,14 +210,14 @@ impl Cluster {
             body.in_progressing = true;
             match (&mut body.machinery, body.workload.strategy) {
                 (Machinery::Deployment(deployment), _) => deployment.paused = true,
-                (Machinery::DaemonSet { saved }, strategy) => {
+                (Machinery::Pods { nature: Nature::DAEMON_SET, saved }, strategy) => {
                     saved.get_or_insert(strategy);
                     body.workload.strategy = Strategy::OnDelete;
                 }
-                (Machinery::StatefulSet { .. }, Strategy::RollingUpdate { .. }) => {
+                (Machinery::Pods { .. }, Strategy::RollingUpdate { .. }) => {
                     body.workload.strategy = partition(ABOVE_ALL);
                 }
-                (Machinery::StatefulSet { .. }, Strategy::OnDelete) => {}
+                (Machinery::Pods { .. }, Strategy::OnDelete) => {}
             }
         });
         match self.status.phase {

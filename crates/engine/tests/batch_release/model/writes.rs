@@ -26,7 +26,7 @@ impl Cluster {
             Action::Move(Motion::SetStrategy { strategy }) => {
                 self.write(|body| body.workload.strategy = *strategy);
             }
-            Action::Move(Motion::Open { partition: it }) => {
+            Action::Move(Motion::Open { partition: it, .. }) => {
                 self.write(|body| body.workload.strategy = partition(*it));
             }
             Action::Move(Motion::Evict { pods } | Motion::Delete { pods }) => {
@@ -54,10 +54,9 @@ impl Cluster {
                 }
             }
             match (&mut body.machinery, keep) {
-                (
-                    Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved },
-                    Some(Original::Strategy(own)),
-                ) => *saved = Some(own),
+                (Machinery::Pods { saved, .. }, Some(Original::Strategy(own))) => {
+                    *saved = Some(own);
+                }
                 (Machinery::Deployment(deployment), Some(Original::Rolling(own))) => {
                     deployment.saved = Some(own);
                 }
@@ -72,10 +71,7 @@ impl Cluster {
             body.control = Control::Free;
             match (&mut body.machinery, restore) {
                 (_, None) => {}
-                (
-                    Machinery::StatefulSet { saved } | Machinery::DaemonSet { saved },
-                    Some(Original::Strategy(own)),
-                ) => {
+                (Machinery::Pods { saved, .. }, Some(Original::Strategy(own))) => {
                     *saved = None;
                     body.workload.strategy = own;
                 }

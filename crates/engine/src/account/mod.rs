@@ -3,26 +3,32 @@
 //! Every promise is checked on this account, so it errs on the side of caution: whatever is missing,
 //! going, or on its way back at the update revision counts as moved already.
 
+mod held;
+mod place;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::ground::{Facts, Ground, Kind, Memory};
+use crate::ground::{Facts, Ground};
 use crate::status::{PodRow, PodState};
 use crate::world::{Discovery, Outcome, Pod, PodPhase, Settings, Strategy, Uid, Workload};
+use place::Place;
 
 /// Where all Pods of one workload stand.
 #[derive(Clone, Debug)]
 pub struct Account<'a> {
-    /// One for each ordinal that the set ought to have, ascending.
+    /// One for each place that ought to have a Pod, by ordinal or by name.
     pub slots: Vec<Slot<'a>>,
     /// How many Pods ought to run the update revision.
     pub target: u32,
 }
 
-/// One ordinal of the workload.
+/// One place of the workload.
 #[derive(Clone, Debug)]
 pub struct Slot<'a> {
+    /// How many there are before it: what the partition of an ordered set counts.
+    pub index: u32,
     /// The ordinal.
     pub ordinal: u32,
     /// The name that its Pods bear.
@@ -88,7 +94,7 @@ impl Slot<'_> {
 impl<'a> Account<'a> {
     /// Takes the account of a workload.
     pub fn take(ground: &Ground<'a>, now: Timestamp) -> Self {
-        let Facts { kind, outcome, .. } = ground.facts;
+        let outcome = ground.facts.outcome;
         let rows: BTreeMap<&str, &PodRow> =
             ground.memory.rows.into_iter().flatten().map(|row| (row.name.as_str(), row)).collect();
         let evicting: BTreeSet<&Uid> = ground
@@ -99,15 +105,16 @@ impl<'a> Account<'a> {
             .chain(&outcome.accepted)
             .collect();
         let look = Look { ground, evicting, now };
-        let places = match kind {
-            Kind::StatefulSet => ordinals(&ground.facts),
-            Kind::DaemonSet => nodes(&ground.facts),
-        };
-        let slots = places.into_iter().map(|(ordinal, name, pod)| {
-            let row = rows.get(name.as_str()).copied();
-            slot(&look, ordinal, name, pod, row)
+        let places = (0..).zip(place::places(&ground.facts));
+        let slots = places.map(|(index, place)| {
+            let row = rows.get(place.name.as_str()).copied();
+            (slot(&look, index, place, row), row)
         });
-        let slots = slots.collect();
+        let (mut slots, rows): (Vec<_>, Vec<_>) = slots.unzip();
+        held::mark(&ground.facts, &mut slots);
+        for (slot, row) in slots.iter_mut().zip(rows) {
+            slot.leaked = !ground.terms.all && leaked(ground, slot, row);
+        }
         Self { slots, target: ground.terms.target }
     }
 
@@ -195,31 +202,6 @@ impl<'a> Account<'a> {
     }
 }
 
-/// A place that ought to have a Pod: its number, the name of its Pod, and the Pod if there is one.
-type Place<'a> = (u32, String, Option<&'a Pod>);
-
-/// The places of a StatefulSet: its Pods bear the same names again.
-fn ordinals<'a>(facts: &Facts<'a>) -> Vec<Place<'a>> {
-    let by_ordinal: BTreeMap<u32, &Pod> = facts.pods.iter().map(|pod| (pod.ordinal, pod)).collect();
-    let (first, replicas) = (facts.workload.first_ordinal, facts.workload.replicas);
-    let place = |ordinal| {
-        let name = format!("{}-{ordinal}", facts.name);
-        (ordinal, name, by_ordinal.get(&ordinal).copied())
-    };
-    (first..first.saturating_add(replicas)).map(place).collect()
-}
-
-/// The places of a DaemonSet: its Pods, by name, and those that a Node still waits for.
-fn nodes<'a>(facts: &Facts<'a>) -> Vec<Place<'a>> {
-    let mut pods: Vec<&Pod> = facts.pods.iter().collect();
-    pods.sort_by_key(|pod| &pod.name);
-    let missing = usize::try_from(facts.workload.replicas).unwrap_or(usize::MAX);
-    let missing = missing.saturating_sub(pods.len());
-    let there = pods.into_iter().map(|pod| (pod.name.clone(), Some(pod)));
-    let none = std::iter::repeat_n((format!("of DaemonSet {}", facts.name), None), missing);
-    (0..).zip(there.chain(none)).map(|(number, (name, pod))| (number, name, pod)).collect()
-}
-
 /// Whether an eviction that was announced, and of which nothing was heard, may still take effect:
 /// after a while it would have been seen.
 pub(crate) fn may_take_effect(
@@ -240,26 +222,14 @@ struct Look<'a> {
     now: Timestamp,
 }
 
-fn slot<'a>(
-    look: &Look<'_>,
-    ordinal: u32,
-    name: String,
-    pod: Option<&'a Pod>,
-    row: Option<&PodRow>,
-) -> Slot<'a> {
+/// Where one place stands, but for what a partition says of it.
+fn slot<'a>(look: &Look<'_>, index: u32, place: Place<'a>, row: Option<&PodRow>) -> Slot<'a> {
     let Look { ground, now, .. } = *look;
     let Facts { workload, outcome, .. } = ground.facts;
+    let Place { number: ordinal, name, pod } = place;
     let available = pod.is_some_and(|pod| is_available(pod, workload, now));
     let discovered = pod.and_then(|pod| discovered(ground.facts.discovery, pod));
     let good = available && discovered != Some(false);
-    let (open, returns_updated) = match workload.strategy {
-        Strategy::OnDelete => (false, true),
-        Strategy::RollingUpdate { .. } if ground.facts.kind == Kind::DaemonSet => (true, true),
-        Strategy::RollingUpdate { partition } => {
-            let open = ordinal >= workload.first_ordinal.saturating_add(partition);
-            (open, open || workload.current_revision == workload.update_revision)
-        }
-    };
     let state = state(look, pod, row, available, good);
     let announced = pod.is_some_and(|pod| {
         pod.deletion.is_none()
@@ -268,9 +238,8 @@ fn slot<'a>(
             && pod.revision != workload.update_revision
             && may_take_effect(ground.memory.last_eviction, outcome, ground.facts.settings, now)
     });
-    let leaked = pod.is_some_and(|pod| leaked(&ground.memory, workload, pod, row, open));
-    let leaked = leaked && !ground.terms.all;
     Slot {
+        index,
         ordinal,
         name,
         pod,
@@ -278,11 +247,11 @@ fn slot<'a>(
         available,
         good,
         discovered,
-        returns_updated,
-        open,
+        returns_updated: false,
+        open: false,
         announced,
         overdue: pod.is_some_and(|pod| pod.deletion.is_some_and(|at| at < now)),
-        leaked,
+        leaked: false,
     }
 }
 
@@ -318,13 +287,9 @@ fn state(
 
 /// A Pod has leaked when it runs the update revision, its predecessor did not, and neither we nor an
 /// opened partition let that one go. What was leaked stays leaked until its Pod goes.
-fn leaked(
-    memory: &Memory<'_>,
-    workload: &Workload,
-    pod: &Pod,
-    row: Option<&PodRow>,
-    open: bool,
-) -> bool {
+fn leaked(ground: &Ground<'_>, slot: &Slot<'_>, row: Option<&PodRow>) -> bool {
+    let (workload, memory) = (ground.facts.workload, &ground.memory);
+    let Some(pod) = slot.pod else { return false };
     if pod.revision != workload.update_revision || memory.rows.is_none() {
         return false;
     }
@@ -338,7 +303,7 @@ fn leaked(
     }
     let ours = matches!(row.state, PodState::Evicting | PodState::Recreating)
         || memory.announced.contains(&row.uid);
-    let by_partition = open && matches!(workload.strategy, Strategy::RollingUpdate { .. });
+    let by_partition = slot.open && matches!(workload.strategy, Strategy::RollingUpdate { .. });
     if row.revision == workload.update_revision {
         return row.leaked;
     }

@@ -1,0 +1,183 @@
+//! A partition whose workload replaces by itself what it opens, as many at a time as its own
+//! `maxUnavailable` and `maxSurge` say.
+//!
+//! Its controller asks no disruption budget. So where there is one, the partition is opened in slices: never
+//! by more Pods than the budget lets go at that moment, less those that are open and have not moved. Pods
+//! that are not ready cost nothing, where it is known that they go first.
+
+use super::{Move, Scene, batch, is_unready, partition};
+use crate::account::{Account, Slot};
+use crate::budget::{self, Hold};
+use crate::decision::Action;
+use crate::ground::Ground;
+use crate::nature::{First, Holds, Nature};
+use crate::world::{Strategy, Workload};
+
+pub(super) fn advance(scene: &Scene<'_>) -> Move {
+    let account = scene.account;
+    if account.moved() > account.target
+        && let Some(action) = draw_back(scene)
+    {
+        // Somebody scaled it, made a new revision, or asked for less than what is open.
+        return Move::Act(action);
+    }
+    if account.left() == 0 && opened(account).count() == 0 {
+        return batch(Vec::new(), Vec::new(), None, None, account);
+    }
+    if let Some(hold) = scene.refusal() {
+        return Move::Wait(hold);
+    }
+    let (evict, delete, mut held) = match scene.ground.facts.nature.holds {
+        // A Pod that goes comes back updated, which is for the target to allow.
+        Holds::Living => (Vec::new(), Vec::new(), None),
+        _ => partition::strays(scene),
+    };
+    if !(evict.is_empty() && delete.is_empty()) {
+        return batch(evict, delete, None, None, account);
+    }
+    let (slice, hold) = slice(scene);
+    if let Some(last) = slice.last() {
+        return Move::Act(open(scene.ground, account, slice.len(), last.index));
+    }
+    held = held.or(hold).or_else(|| opened(account).next().map(|_| budget::waiting(account)));
+    batch(evict, delete, None, held, account)
+}
+
+/// What is open and has not moved.
+fn opened<'a, 'b>(account: &'b Account<'a>) -> impl Iterator<Item = &'b Slot<'a>> {
+    account.slots.iter().filter(|slot| slot.open && slot.movable())
+}
+
+/// The Pods that may be opened now, in the order in which they would be replaced; and why not more.
+fn slice<'a, 'b>(scene: &Scene<'b>) -> (Vec<&'a Slot<'b>>, Option<Hold>)
+where
+    'b: 'a,
+{
+    let Scene { ground, account, .. } = *scene;
+    let broken = budget::broken_update(ground, account);
+    let mut slice: Vec<&Slot<'_>> = Vec::new();
+    let mut room: Option<(u32, Option<Hold>)> = None;
+    let unready_first = ground.facts.nature.first != First::Unknown;
+    let mut left = account.left();
+    for slot in closed_ones(ground.facts.nature, account) {
+        if left == 0 {
+            break;
+        }
+        if !slot.movable() {
+            // On its way back at the old revision: opened as well, it comes back updated.
+            slice.push(slot);
+            left -= 1;
+            continue;
+        }
+        let pod = slot.pod.filter(|_| is_unready(slot) && unready_first);
+        match (&broken, pod) {
+            // One in no trouble may recover where it is; where others don't come up it would not.
+            (Some(hold), pod) if pod.is_none_or(|pod| pod.trouble.is_none()) => {
+                return (slice, Some(hold.clone()));
+            }
+            (_, Some(_)) => {}
+            (_, None) if ground.facts.budgets.is_empty() => {}
+            (_, None) => {
+                let (room, hold) = room.get_or_insert_with(|| {
+                    let (room, hold) = scene.ready_room(u32::MAX);
+                    let going = opened(account).filter(|slot| slot.ready()).count();
+                    (room.saturating_sub(u32::try_from(going).unwrap_or(u32::MAX)), hold)
+                });
+                if *room == 0 {
+                    let hold = hold.take().or_else(|| Some(budget::waiting(account)));
+                    return (slice, hold);
+                }
+                *room -= 1;
+            }
+        }
+        slice.push(slot);
+        left -= 1;
+    }
+    (slice, None)
+}
+
+/// The Pods that may still be moved, in the order in which they would go.
+pub fn order<'a, 'b>(scene: &Scene<'b>) -> Vec<&'a Slot<'b>>
+where
+    'b: 'a,
+{
+    let mut slots = closed_ones(scene.ground.facts.nature, scene.account);
+    slots.retain(|slot| slot.movable());
+    opened(scene.account).chain(slots).collect()
+}
+
+/// What has not moved and is not open, in the order in which its own controller would replace it.
+fn closed_ones<'a, 'b>(nature: Nature, account: &'a Account<'b>) -> Vec<&'a Slot<'b>> {
+    let closed = account.slots.iter().filter(|slot| !slot.open && !slot.moved());
+    let mut slots: Vec<&Slot<'_>> = match nature.holds {
+        Holds::Lowest => return closed.rev().collect(),
+        _ => closed.filter(|slot| slot.movable()).collect(),
+    };
+    if nature.first == First::Unready {
+        slots.sort_by_key(|slot| slot.ready());
+    }
+    slots
+}
+
+/// The write that opens so many more, the last of them at this index.
+fn open(ground: &Ground<'_>, account: &Account<'_>, slice: usize, index: u32) -> Action {
+    let replicas = ground.facts.workload.replicas;
+    let slice = u32::try_from(slice).unwrap_or(u32::MAX);
+    let moved = account.moved().saturating_add(slice);
+    let partition = match ground.facts.nature.holds {
+        Holds::Lowest => index,
+        _ => replicas.saturating_sub(moved),
+    };
+    let whole = ground.facts.nature.percent && ground.terms.proportional;
+    let percent = percent(partition, replicas).filter(|_| whole && moved >= account.target);
+    Action::Open { partition, percent }
+}
+
+/// The percentage of `replicas` that comes to this many, parts counting as a whole one; `None` where there
+/// is none.
+fn percent(partition: u32, replicas: u32) -> Option<u32> {
+    let percent = partition.saturating_mul(100).checked_div(replicas)?;
+    let back = (u64::from(percent) * u64::from(replicas)).div_ceil(100);
+    (back == u64::from(partition)).then_some(percent)
+}
+
+/// Closes what is open and has not moved.
+pub(super) fn freeze(scene: &Scene<'_>) -> Option<Action> {
+    let Scene { ground, account, .. } = *scene;
+    if ground.facts.nature.holds == Holds::Lowest {
+        return partition::freeze(scene);
+    }
+    closed(ground.facts.workload, account).map(set)
+}
+
+/// Closes as much as is open beyond the target.
+fn draw_back(scene: &Scene<'_>) -> Option<Action> {
+    let Scene { ground, account, .. } = *scene;
+    let workload = ground.facts.workload;
+    let stay = match ground.facts.nature.holds {
+        Holds::Lowest => return partition::freeze(scene),
+        // What is still to come comes at the old revision, once more of them are held.
+        Holds::Any => account.updated(),
+        Holds::Living | Holds::Nothing => account.moved() - opens(account),
+    };
+    let stands = match workload.strategy {
+        Strategy::RollingUpdate { partition } => partition,
+        Strategy::OnDelete => return None,
+    };
+    let partition = workload.replicas.saturating_sub(stay.max(account.target));
+    (partition > stands).then(|| set(partition))
+}
+
+/// The partition that closes what is open and has not moved; `None` if nothing is.
+pub(super) fn closed(workload: &Workload, account: &Account<'_>) -> Option<u32> {
+    let open = opens(account);
+    (open > 0).then(|| workload.replicas.saturating_sub(account.moved() - open))
+}
+
+fn opens(account: &Account<'_>) -> u32 {
+    u32::try_from(opened(account).count()).unwrap_or(u32::MAX)
+}
+
+fn set(partition: u32) -> Action {
+    Action::SetStrategy { strategy: Strategy::RollingUpdate { partition } }
+}
