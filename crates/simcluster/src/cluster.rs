@@ -10,11 +10,11 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::admission::WebhookCaller;
-use crate::behaviour::Write;
+use crate::behaviour::{Write, kruise};
 use crate::driver::{Conduct, Driver};
 use crate::http::access::Access;
 use crate::http::{Clock, Skin, router};
-use crate::object::{NAMESPACES, NODES};
+use crate::object::{CRDS, NAMESPACES, NODES};
 use crate::server::Server;
 
 /// What a cluster is made of.
@@ -35,10 +35,12 @@ pub struct Options {
     pub address: String,
     /// Who may ask for what; by default everybody may everything.
     pub access: Access,
+    /// Whether Kruise is there: its definitions, and the controllers of its workloads.
+    pub kruise: bool,
 }
 
 impl Options {
-    /// Three Nodes, Pods that start in two seconds, watches that can go 4,000 changes back.
+    /// Three Nodes, Pods that start in two seconds, watches that can go 4,000 changes back, no Kruise.
     pub fn new(seed: u64, clock: Clock) -> Self {
         Self {
             seed,
@@ -48,6 +50,7 @@ impl Options {
             window: 4_000,
             address: "127.0.0.1:6443".to_owned(),
             access: Access::default(),
+            kruise: false,
         }
     }
 }
@@ -76,6 +79,13 @@ impl SimCluster {
                 .expect("an empty server takes the first nodes");
         }
         server.furnish(now);
+        if options.kruise {
+            for object in kruise::definitions::all() {
+                server
+                    .commit(Write::Create { collection: CRDS, object }, "kruise-manager", now)
+                    .expect("an empty server takes definitions");
+            }
+        }
         Self { server, options }
     }
 
@@ -103,7 +113,8 @@ impl SimCluster {
     /// The controllers, kubelets and nodes, to be run by hand: `run_due(now)`, `next_due()`.
     pub fn driver(&self) -> Driver {
         let conduct = Conduct { seed: self.options.seed, start_up: self.options.start_up };
-        Driver::standard(self.server.clone(), &conduct)
+        let driver = Driver::standard(self.server.clone(), &conduct);
+        if self.options.kruise { driver.with_kruise() } else { driver }
     }
 
     /// Runs the controllers, kubelets and nodes for ever. To be called once.

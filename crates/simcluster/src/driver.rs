@@ -101,6 +101,12 @@ impl Driver {
             .with(Namespaces, 20..=80)
     }
 
+    /// Adds the controllers of Kruise's workloads.
+    #[must_use]
+    pub fn with_kruise(self) -> Self {
+        self
+    }
+
     /// Adds a behaviour that looks some milliseconds after a change.
     #[must_use]
     pub fn with(

@@ -11,6 +11,7 @@ pub mod claim;
 pub mod daemonset;
 pub mod deployment;
 pub mod garbage;
+pub mod kruise;
 pub mod kubelet;
 pub mod namespace;
 pub mod node;

@@ -35,28 +35,41 @@ pub fn claim(
     kind: &str,
     may: impl Fn(&Value) -> bool,
 ) -> Claimed {
-    let mut out = Claimed::default();
-    let selects =
-        |one: &Value| select::selects(&owner["spec"]["selector"], &one["metadata"]["labels"]);
-    let going = object::is_terminating(owner);
-    for one in view.controlled_by(collection, object::uid(owner)).filter(|one| may(one)) {
-        if selects(one) {
-            out.objects.push(one.clone());
-        } else if !going {
-            out.writes.push(release(collection, owner, one));
-        }
-    }
-    if going {
+    let mut out = owned(view, collection, owner, &may);
+    if object::is_terminating(owner) {
         return out;
     }
     let orphans = view
         .orphans(collection, object::namespace(owner))
-        .filter(|one| !object::is_terminating(one) && may(one) && selects(one));
+        .filter(|one| !object::is_terminating(one) && may(one) && is_selected(owner, one));
     for one in orphans {
         out.objects.push(one.clone());
         out.writes.push(adopt(collection, owner, kind, one));
     }
     out
+}
+
+/// The same without those that are nobody's: they stay so.
+pub fn owned(
+    view: &dyn View,
+    collection: &Collection,
+    owner: &Value,
+    may: impl Fn(&Value) -> bool,
+) -> Claimed {
+    let mut out = Claimed::default();
+    let going = object::is_terminating(owner);
+    for one in view.controlled_by(collection, object::uid(owner)).filter(|one| may(one)) {
+        if is_selected(owner, one) {
+            out.objects.push(one.clone());
+        } else if !going {
+            out.writes.push(release(collection, owner, one));
+        }
+    }
+    out
+}
+
+fn is_selected(owner: &Value, one: &Value) -> bool {
+    select::selects(&owner["spec"]["selector"], &one["metadata"]["labels"])
 }
 
 /// Takes over an orphan.

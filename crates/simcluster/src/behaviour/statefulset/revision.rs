@@ -173,9 +173,10 @@ fn build(set: &Value, name: &str, hash: &str, data: &Value, number: i64) -> Valu
     revision
 }
 
-/// The owner reference that the controller writes into what it makes.
+/// The owner reference that the controller writes into what it makes: of the set's own kind, a
+/// StatefulSet where it does not say.
 pub fn owner(set: &Value) -> Value {
-    own::reference(set, "StatefulSet")
+    own::reference(set, set["kind"].as_str().unwrap_or("StatefulSet"))
 }
 
 /// The names of the revisions that the history limit does not keep, oldest first. Live revisions
