@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::hands::Bounds;
 use super::keep::{Place, Plan, Seen};
 
 /// The one Pod of today's template and the one of another, of those that are not on their way out.
 /// `None` when there are more of either.
-fn pair(place: &Place) -> Option<(Option<&Seen>, Option<&Seen>)> {
+pub fn pair(place: &Place) -> Option<(Option<&Seen>, Option<&Seen>)> {
     let one = |updated: bool| {
         let mut all = place.pods.iter().filter(|pod| !pod.terminating && pod.updated == updated);
         let first = all.next();
@@ -17,16 +18,34 @@ fn pair(place: &Place) -> Option<(Option<&Seen>, Option<&Seen>)> {
     Some((one(true)?, one(false)?))
 }
 
+/// What the rolling update does next within its bounds. `down_counts` as in [`replace`].
+pub fn next(
+    places: &BTreeMap<String, Place>,
+    bounds: Bounds,
+    down_counts: bool,
+    now: Timestamp,
+) -> Plan {
+    match bounds.surge {
+        0 => replace(places, bounds.unavailable, down_counts, now),
+        surge => self::surge(places, surge, bounds.desired, now),
+    }
+}
+
 /// Deletes old Pods, as long as no more than `most` nodes are without an available one. Those that
-/// are not available go in any case.
-pub fn replace(places: &BTreeMap<String, Place>, most: usize, now: Timestamp) -> Plan {
+/// are not available go in any case; `down_counts` says whether they count among the `most`.
+pub fn replace(
+    places: &BTreeMap<String, Place>,
+    most: usize,
+    down_counts: bool,
+    now: Timestamp,
+) -> Plan {
     let (mut unavailable, mut at_once, mut candidates) = (0, Vec::new(), Vec::new());
     for place in places.values() {
         match pair(place) {
             None | Some((None, None) | (Some(_), Some(_))) => unavailable += 1,
             Some((Some(new), None)) => unavailable += usize::from(!new.available(now)),
             Some((None, Some(old))) if !old.available(now) => {
-                unavailable += 1;
+                unavailable += usize::from(down_counts);
                 at_once.push(old.name.clone());
             }
             Some((None, Some(old))) if unavailable < most => candidates.push(old.name.clone()),
@@ -94,8 +113,14 @@ mod tests {
 
     #[track_caller]
     fn check_replace(words: &str, most: usize, delete: &[&str]) {
-        let plan = replace(&places(words), most, Timestamp::UNIX_EPOCH);
+        let plan = replace(&places(words), most, true, Timestamp::UNIX_EPOCH);
         assert_eq!(plan.delete, delete, "{words}");
+    }
+
+    #[test]
+    fn where_those_that_are_down_do_not_count_one_more_goes_with_them() {
+        let plan = replace(&places("u r r"), 1, false, Timestamp::UNIX_EPOCH);
+        assert_eq!(plan.delete, ["a0", "b0"]);
     }
 
     #[test]
