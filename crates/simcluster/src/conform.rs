@@ -23,7 +23,7 @@ pub fn decode(kind: &Kind, object: &mut Value) -> Result<Vec<String>, DecodeErro
         crd::drop_nulls(&custom.schema, object);
         return Ok(unknown);
     }
-    match types::of_kind(&kind.group, &kind.kind) {
+    match types::of_kind(&kind.group, &kind.version, &kind.kind) {
         Some(ty) => types::decode(ty, object),
         None => Ok(Vec::new()),
     }

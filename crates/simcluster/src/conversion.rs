@@ -34,7 +34,7 @@ pub(crate) fn webhook(kind: &Kind) -> Option<&Value> {
 
 /// Whether an object of this kind has to be converted before it is stored.
 pub(crate) fn before_storage(kind: &Kind) -> bool {
-    webhook(kind).is_some() && !convert::as_stored(kind)
+    webhook(kind).is_some() && !kind.is_stored()
 }
 
 fn says(object: &Value) -> &str {

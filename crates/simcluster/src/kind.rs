@@ -71,6 +71,16 @@ impl Kind {
         Collection { group: group.into(), plural: self.plural.clone().into() }
     }
 
+    /// Whether objects are stored in this version; those of the others are converted.
+    pub fn is_stored(&self) -> bool {
+        match (&self.custom, self.group.as_str()) {
+            (Some(custom), _) => custom.storage_version == self.version,
+            (None, "events.k8s.io") => false,
+            (None, "autoscaling") => self.version == "v2",
+            (None, _) => true,
+        }
+    }
+
     /// `v1` or `apps/v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
@@ -175,16 +185,14 @@ impl Registry {
         self.kinds.get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
     }
 
-    /// Any version of a collection: for custom kinds the stored one.
+    /// A collection's kind in the version that is stored.
     pub fn of_collection(&self, collection: &Collection) -> Option<&Arc<Kind>> {
         let mut versions = self
             .kinds
             .values()
             .filter(|kind| kind.plural == collection.plural && kind.group == collection.group);
         let first = versions.next()?;
-        let stored = |kind: &&Arc<Kind>| {
-            kind.custom.as_ref().is_none_or(|custom| custom.storage_version == kind.version)
-        };
+        let stored = |kind: &&Arc<Kind>| kind.is_stored();
         if stored(&first) { Some(first) } else { versions.find(stored).or(Some(first)) }
     }
 
@@ -272,6 +280,19 @@ const fn row(
         scale: false,
         hash,
     }
+}
+
+/// Served in two versions; stored is the second.
+const fn autoscaler(version: &'static str) -> Row {
+    let hash = "qwQve8ut294=";
+    row(
+        "autoscaling",
+        version,
+        "HorizontalPodAutoscaler",
+        "horizontalpodautoscalers",
+        &["hpa"],
+        hash,
+    )
 }
 
 impl Row {
@@ -371,9 +392,8 @@ const BUILT_IN: &[Row] = &[
         .scale(),
     row("", "v1", "ResourceQuota", "resourcequotas", &["quota"], "").status(),
     row("apiregistration.k8s.io", "v1", "APIService", "apiservices", &[], "").cluster().status(),
-    row("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", &["hpa"], "")
-        .all()
-        .status(),
+    autoscaler("v1").all().status(),
+    autoscaler("v2").all().status(),
     row("batch", "v1", "CronJob", "cronjobs", &["cj"], "").all().status(),
     row("batch", "v1", "Job", "jobs", &[], "").all().status(),
     row(

@@ -1,5 +1,7 @@
 //! Server-side apply, and who owns which field after any write.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 mod compare;
@@ -18,6 +20,7 @@ use entries::{Entry, Fields};
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object;
+use crate::server::convert;
 use crate::types::Shape;
 
 /// The manager of a write: `fieldManager`, else the User-Agent up to its first slash, else
@@ -59,8 +62,9 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     if writer.subresource == Some("scale") && changes.set.is_empty() && changes.removed.is_empty() {
         split(kind, &mut owners);
     }
+    let elsewhere = Elsewhere::look(kind, &owners, live, new, writer);
     for owner in &mut owners {
-        release(owner, &changes);
+        release(owner, elsewhere.of(owner).unwrap_or(&changes));
     }
     if !changes.set.is_empty() {
         let mut mine = Entry::new(writer, false);
@@ -318,14 +322,15 @@ pub fn apply(
     }
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
+    let elsewhere = Elsewhere::look(kind, &owners, live, &after, writer);
     if !force && writer.manager == last_applied::MANAGER {
         let free = last_applied::fields(shape, before);
-        refuse_conflicts(&mut owners, &changes.set.difference(&free))?;
+        refuse_conflicts(&mut owners, &changes.set.difference(&free), &elsewhere)?;
     } else if !force {
-        refuse_conflicts(&mut owners, &changes.set)?;
+        refuse_conflicts(&mut owners, &changes.set, &elsewhere)?;
     }
     for owner in &mut owners {
-        release(owner, &changes);
+        release(owner, elsewhere.of(owner).unwrap_or(&changes));
     }
     if live.is_some() && changes.set.is_empty() && changes.removed.is_empty() {
         // A quirk of the real server: an apply that changes no field leaves no time either.
@@ -338,6 +343,45 @@ pub fn apply(
         last_applied::note(&mut after, config);
     }
     Ok(after)
+}
+
+/// What a write changes in the other versions that owners name their fields in, where those have other
+/// fields.
+#[derive(Default)]
+struct Elsewhere(BTreeMap<String, Changes>);
+
+impl Elsewhere {
+    fn look(
+        kind: &Kind,
+        owners: &[Entry],
+        live: Option<&Value>,
+        new: &Value,
+        writer: &Writer<'_>,
+    ) -> Self {
+        let mut out = Self::default();
+        let Some(live) = live else { return out };
+        for version in owners.iter().map(|owner| owner.api_version.as_str()) {
+            if version == writer.api_version || out.0.contains_key(version) {
+                continue;
+            }
+            let there = |object: &Value| convert::in_version(kind, version, object);
+            let (Some(live), Some(new)) = (there(live), there(new)) else { continue };
+            let named = Kind { version: after_slash(version).to_owned(), ..kind.clone() };
+            let mut changes = compare(Shape::of(&named), &live, &new);
+            strip(&mut changes.set, kind, writer.subresource);
+            strip(&mut changes.removed, kind, writer.subresource);
+            out.0.insert(version.to_owned(), changes);
+        }
+        out
+    }
+
+    fn of(&self, owner: &Entry) -> Option<&Changes> {
+        self.0.get(&owner.api_version)
+    }
+}
+
+fn after_slash(version: &str) -> &str {
+    version.rsplit('/').next().unwrap_or(version)
 }
 
 /// The owner of what was there before anybody was noted.
@@ -365,12 +409,17 @@ fn drop_nulls(kind: &Kind, object: &mut Value) {
     }
 }
 
-fn refuse_conflicts(owners: &mut [Entry], set: &FieldSet) -> Result<(), ApiError> {
+fn refuse_conflicts(
+    owners: &mut [Entry],
+    set: &FieldSet,
+    elsewhere: &Elsewhere,
+) -> Result<(), ApiError> {
     let mut causes = Vec::new();
     let mut lines = Vec::new();
     let mut losers: Vec<(String, String, Vec<String>)> = owners
         .iter_mut()
         .map(|owner| {
+            let set = elsewhere.of(owner).map_or(set, |changes| &changes.set);
             let paths = owner.fields.set().intersection(set).paths();
             (owner.identifier(), owner.title(), paths)
         })

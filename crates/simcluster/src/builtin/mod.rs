@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::Cause;
 use crate::kind::Kind;
 
-mod autoscaler;
+pub(crate) mod autoscaler;
 mod budget;
 mod causes;
 mod daemonset;
@@ -40,7 +40,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("apps", "Deployment") => deployment::default(object),
         ("apps", "ReplicaSet") => replicaset::default(object),
         ("apps", "DaemonSet") => daemonset::default(object),
-        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::default(object),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::default(kind, object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             crate::crd::default_definition(object);
         }
@@ -152,7 +152,7 @@ fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
         ("apps", "Deployment") => deployment::validate(object, out),
         ("apps", "ReplicaSet") => replicaset::validate(object, out),
         ("apps", "DaemonSet") => daemonset::validate(object, out),
-        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::validate(object, out),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::validate(kind, object, out),
         ("policy", "PodDisruptionBudget") => budget::validate(object, out),
         ("", "Event") => plain::validate_core_event(object, out),
         ("events.k8s.io", "Event") => plain::validate_event(object, out),

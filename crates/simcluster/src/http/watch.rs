@@ -246,7 +246,7 @@ impl Watch {
             match shown {
                 Shown::Logged(logged)
                     if self.form == Form::Json
-                        && convert::as_stored(&self.kind)
+                        && self.kind.is_stored()
                         && conversion::webhook(&self.kind).is_none() =>
                 {
                     if type_.as_str() == logged.type_() {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::builtin::autoscaler;
 use crate::kind::Kind;
 
 /// Sets what the kind's registry sets on create; doing it twice changes nothing.
@@ -52,6 +53,9 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
                 "desiredNumberScheduled": 0,
                 "numberReady": 0,
             });
+        }
+        ("autoscaling", "horizontalpodautoscalers") if kind.version == "v1" => {
+            autoscaler::v1::without_status(object);
         }
         ("autoscaling", "horizontalpodautoscalers") => {
             object["status"] = json!({"desiredReplicas": 0, "currentMetrics": null});

@@ -4,21 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::builtin::autoscaler;
 use crate::kind::Kind;
 use crate::object::Object;
 
-/// Whether a kind's objects are served exactly as they are stored.
-pub fn as_stored(kind: &Kind) -> bool {
-    match &kind.custom {
-        Some(custom) => custom.storage_version == kind.version,
-        None => kind.group != "events.k8s.io",
-    }
-}
-
 /// A stored object in the version of `kind`.
 pub fn served(kind: &Kind, stored: &Object) -> Object {
+    if scales(kind) {
+        return scaler_in(&kind.api_version(), stored).map_or_else(|| stored.clone(), Arc::new);
+    }
     let in_it = kind.custom.is_some() && stored["apiVersion"] == kind.api_version();
-    if in_it || (kind.custom.is_none() && as_stored(kind)) {
+    if in_it || (kind.custom.is_none() && kind.is_stored()) {
         return stored.clone();
     }
     let mut out = (**stored).clone();
@@ -31,8 +27,13 @@ pub fn served(kind: &Kind, stored: &Object) -> Object {
 
 /// An object of `kind`'s version as it is stored.
 pub fn stored(kind: &Kind, mut object: Value) -> Value {
-    if as_stored(kind) {
+    if kind.is_stored() {
         return object;
+    }
+    if scales(kind) {
+        let mut stored = autoscaler::v1::from_v1(&object);
+        autoscaler::fill(&mut stored);
+        return stored;
     }
     match &kind.custom {
         Some(custom) => {
@@ -44,6 +45,25 @@ pub fn stored(kind: &Kind, mut object: Value) -> Value {
         }
     }
     object
+}
+
+/// An object of a built-in kind in another of its versions, if its fields are other ones there.
+pub fn in_version(kind: &Kind, version: &str, object: &Value) -> Option<Value> {
+    scales(kind).then(|| scaler_in(version, object)).flatten()
+}
+
+/// Whether the kind's two versions are more than two names.
+fn scales(kind: &Kind) -> bool {
+    kind.custom.is_none() && kind.group == "autoscaling"
+}
+
+/// An autoscaler in the other version, if it isn't in this one.
+fn scaler_in(version: &str, object: &Value) -> Option<Value> {
+    match (object["apiVersion"].as_str().unwrap_or_default(), version) {
+        ("autoscaling/v1", "autoscaling/v2") => Some(autoscaler::v1::from_v1(object)),
+        ("autoscaling/v2", "autoscaling/v1") => Some(autoscaler::v1::to_v1(object)),
+        _ => None,
+    }
 }
 
 /// Fields of an Event: core/v1 name, events.k8s.io/v1 name.

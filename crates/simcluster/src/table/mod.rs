@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::kind::Kind;
+use crate::server::convert;
 
 mod age;
 mod custom;
@@ -41,7 +42,11 @@ fn column(text: &str) -> Value {
 pub fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Vec<Value> {
     match &kind.custom {
         Some(custom) => custom::cells(&custom.columns, object, now),
-        None => rows::cells(kind, object, now),
+        // A row is made of what is stored, whatever version was asked for.
+        None => match convert::in_version(kind, "autoscaling/v2", object) {
+            Some(stored) => rows::cells(kind, &stored, now),
+            None => rows::cells(kind, object, now),
+        },
     }
 }
 

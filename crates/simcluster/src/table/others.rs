@@ -297,26 +297,36 @@ fn targets(spec: &Value, status: &Value) -> String {
     let mut all = Vec::new();
     for (at, metric) in list(&spec["metrics"]).enumerate() {
         let current = &status["currentMetrics"][at];
-        let shown = match text(&metric["type"]) {
-            "Resource" => {
-                let (wanted, found) = (&metric["resource"], &current["resource"]["current"]);
-                let name = text(&wanted["name"]);
-                match wanted["target"]["averageUtilization"].as_i64() {
-                    Some(percent) => {
-                        let now = found["averageUtilization"]
-                            .as_i64()
-                            .map_or("<unknown>".to_owned(), |now| format!("{now}%"));
-                        format!("{name}: {now}/{percent}%")
-                    }
-                    None => {
-                        let now = found["averageValue"].as_str().unwrap_or("<unknown>");
-                        format!("{name}: {now}/{}", text(&wanted["target"]["averageValue"]))
-                    }
+        let field = match text(&metric["type"]) {
+            "Resource" => "resource",
+            "ContainerResource" => "containerResource",
+            "Pods" => "pods",
+            "Object" => "object",
+            "External" => "external",
+            _ => "",
+        };
+        let (wanted, found) = (&metric[field]["target"], &current[field]["current"]);
+        let now = |of: &str| found[of].as_str().unwrap_or("<unknown>").to_owned();
+        let average = wanted["averageValue"].as_str();
+        all.push(match (field, average) {
+            ("", _) => "<unknown type>".to_owned(),
+            ("resource" | "containerResource", _) => {
+                let name = text(&metric[field]["name"]);
+                let percent = |value: &Value| value.as_i64().map(|percent| format!("{percent}%"));
+                let unknown = || "<unknown>".to_owned();
+                match average {
+                    Some(average) => format!("{name}: {}/{average}", now("averageValue")),
+                    None => format!(
+                        "{name}: {}/{}",
+                        percent(&found["averageUtilization"]).unwrap_or_else(unknown),
+                        percent(&wanted["averageUtilization"]).unwrap_or("<auto>".to_owned()),
+                    ),
                 }
             }
-            _ => "<unknown type>".to_owned(),
-        };
-        all.push(shown);
+            ("pods", _) => format!("{}/{}", now("averageValue"), average.unwrap_or_default()),
+            (_, Some(average)) => format!("{}/{average} (avg)", now("averageValue")),
+            (_, None) => format!("{}/{}", now("value"), text(&wanted["value"])),
+        });
     }
     match all.as_slice() {
         [] => "<none>".to_owned(),

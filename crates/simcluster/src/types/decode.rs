@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
-use super::{Ty, Type, at};
+use super::{Ty, Type, at, quantity};
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 
@@ -296,10 +296,14 @@ fn read_quantity(value: &mut Value) -> Result<(), DecodeError> {
     });
     if value.is_number() {
         *value = Value::String(value.to_string());
-        return Ok(());
     }
     match value.as_str() {
-        Some(text) if form.is_match(text) => Ok(()),
+        Some(text) if form.is_match(text) => {
+            if let Some(stored) = quantity::canonical(text).filter(|stored| stored != text) {
+                *value = Value::String(stored);
+            }
+            Ok(())
+        }
         _ => Err(DecodeError(
             "quantities must match the regular expression \
              '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 mod decode;
+mod quantity;
 mod shape;
 
 pub use decode::{DecodeError, decode};
@@ -105,12 +106,15 @@ pub fn all() -> &'static [Type] {
     &table().types
 }
 
-/// The type of a built-in kind.
-pub fn of_kind(group: &str, kind: &str) -> Option<&'static Type> {
+/// The type of a built-in kind, by what objects call it.
+pub fn of_kind(group: &str, version: &str, kind: &str) -> Option<&'static Type> {
     let name = match (group, kind) {
         ("events.k8s.io", "Event") => "events.Event",
         ("", "Event") => "core.Event",
         ("resource.k8s.io", "ResourceClaim") => "resource.ResourceClaim",
+        ("autoscaling", "HorizontalPodAutoscaler") if version == "v1" => {
+            "autoscaling-v1.HorizontalPodAutoscaler"
+        }
         _ => kind,
     };
     by_name(name)
@@ -208,7 +212,9 @@ mod tests {
 
     #[test]
     fn the_two_kinds_of_event_are_two_types() {
-        assert!(of_kind("", "Event").expect("core").fields.contains_key("involvedObject"));
-        assert!(of_kind("events.k8s.io", "Event").expect("events").fields.contains_key("note"));
+        assert!(of_kind("", "v1", "Event").expect("core").fields.contains_key("involvedObject"));
+        assert!(
+            of_kind("events.k8s.io", "v1", "Event").expect("events").fields.contains_key("note")
+        );
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Shape<'a> {
     pub fn of(kind: &'a Kind) -> Self {
         match &kind.custom {
             Some(custom) => Shape::CustomRoot(&custom.schema),
-            None => match super::of_kind(&kind.group, &kind.kind) {
+            None => match super::of_kind(&kind.group, &kind.version, &kind.kind) {
                 Some(root) => Shape::Root(root),
                 None => Shape::Untyped,
             },

@@ -1,5 +1,6 @@
 //! Sequences written by hand, by theme.
 
+mod autoscalers;
 mod bodies;
 mod budgets;
 mod custom;
@@ -22,6 +23,7 @@ pub fn all() -> Vec<(&'static str, Vec<Step>)> {
     // The slowest begin first.
     let mut all = nodes::all();
     all.extend(objects::all());
+    all.extend(autoscalers::all());
     all.extend(bodies::all());
     all.extend(metadata::all());
     all.extend(lease::all());

@@ -1,23 +1,40 @@
 //! HorizontalPodAutoscalers, of autoscaling/v2. Nothing here scales by itself: whoever reads one does
-//! so through the scale of what it names.
+//! so through the scale of what it names. How autoscaling/v1 shows them is in [`v1`].
 
 use serde_json::{Map, Value, json};
 
+pub(crate) mod v1;
+
 use super::causes::{Causes, list, text};
 use super::pod_set as set;
+use crate::kind::Kind;
 
+/// How busy the processor may be where nobody says it, in percent of what was requested.
+const DEFAULT_PERCENT: i64 = 80;
 /// Longest look back, and longest period of a policy, in seconds.
 const LONGEST_WINDOW: i64 = 3600;
 const LONGEST_PERIOD: i64 = 1800;
 
 /// Fills in the defaults.
-pub(super) fn default(object: &mut Value) {
+pub(super) fn default(kind: &Kind, object: &mut Value) {
+    if kind.version == "v1" {
+        set(object, "spec", Map::new());
+        set(&mut object["spec"], "minReplicas", 1);
+        return v1::read(object);
+    }
+    v1::drop_notes(object);
+    fill(object);
+}
+
+/// The defaults of v2. What was written in v1 is given them when it is stored.
+pub(crate) fn fill(object: &mut Value) {
     set(object, "spec", Map::new());
     let spec = &mut object["spec"];
     set(spec, "minReplicas", 1);
     if list(spec, "metrics").is_empty() {
         spec["metrics"] = json!([{"type": "Resource", "resource": {
-            "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80},
+            "name": "cpu",
+            "target": {"type": "Utilization", "averageUtilization": DEFAULT_PERCENT},
         }}]);
     }
     if !spec["behavior"].is_object() {
@@ -39,9 +56,15 @@ pub(super) fn default(object: &mut Value) {
     set(&mut behavior["scaleUp"], "stabilizationWindowSeconds", 0);
 }
 
-/// What is wrong with the spec.
-pub(super) fn validate(object: &Value, out: &mut Causes) {
-    let spec = &object["spec"];
+/// What is wrong with the spec; that of v1 is looked at as v2.
+pub(super) fn validate(kind: &Kind, object: &Value, out: &mut Causes) {
+    match kind.version.as_str() {
+        "v1" => validate_spec(&v1::from_v1(object)["spec"], out),
+        _ => validate_spec(&object["spec"], out),
+    }
+}
+
+fn validate_spec(spec: &Value, out: &mut Causes) {
     let (least, most) = (&spec["minReplicas"], &spec["maxReplicas"]);
     if least.as_i64().is_some_and(|least| least < 1) {
         out.invalid("spec.minReplicas", least, "must be greater than or equal to 1");
@@ -246,9 +269,9 @@ mod tests {
         let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
         let mut object = json!({"spec": {"scaleTargetRef": target, "maxReplicas": 5}});
         edit(&mut object["spec"]);
-        default(&mut object);
+        fill(&mut object);
         let mut out = Causes::default();
-        validate(&object, &mut out);
+        validate_spec(&object["spec"], &mut out);
         let told = |cause: crate::error::Cause| format!("{}: {}", cause.field, cause.message);
         assert_eq!(out.into_vec().into_iter().map(told).collect::<Vec<_>>(), expect);
     }
@@ -282,7 +305,7 @@ mod tests {
     #[test]
     fn processor_time_is_the_metric_by_default_and_behaviour_is_filled_in_where_there_is_some() {
         let mut object = json!({"spec": {"behavior": {"scaleDown": {"selectPolicy": "Min"}}}});
-        default(&mut object);
+        fill(&mut object);
         let spec = &object["spec"];
         assert_eq!(spec["metrics"][0]["resource"]["target"]["averageUtilization"], 80);
         assert_eq!(spec["behavior"]["scaleUp"]["stabilizationWindowSeconds"], 0);
