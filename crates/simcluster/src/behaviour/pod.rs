@@ -119,6 +119,9 @@ pub fn put_condition(object: &mut Value, after: Value) {
     }
 }
 
+/// Whether a change of a Pod, from what it was to what it is, is worth a look.
+pub type Matters = fn(Option<&Value>, Option<&Value>) -> bool;
+
 /// Whether the change is one that workload and budget controllers look at: appearance, labels,
 /// owner, phase, readiness, termination. Anything else (a binding, an address) leaves them alone.
 pub fn matters(before: Option<&Value>, after: Option<&Value>) -> bool {

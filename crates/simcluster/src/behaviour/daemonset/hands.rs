@@ -12,13 +12,15 @@ use super::history::{self, Current};
 use super::keep::{Place, Plan};
 use super::{KIND, keep, pods};
 use crate::behaviour::deployment::bounds::scaled;
+use crate::behaviour::pod::Matters;
 use crate::behaviour::{Change, Refusal, Step, Verb, View, Write, own, pod};
 use crate::object::{self, CONTROLLER_REVISIONS, Collection, Key, NODES, Object, PODS};
 
 const COMPONENT: &str = "daemonset-controller";
 
-/// The DaemonSets of a collection that have to be looked at again because of a change.
-pub fn concerns(view: &dyn View, change: &Change, sets: &Collection) -> Vec<Key> {
+/// The DaemonSets of a collection that have to be looked at again because of a change; of a Pod,
+/// because of one that matters.
+pub fn concerns(view: &dyn View, change: &Change, sets: &Collection, matters: Matters) -> Vec<Key> {
     let collection = &change.key.collection;
     if collection == sets {
         return vec![change.key.clone()];
@@ -26,8 +28,7 @@ pub fn concerns(view: &dyn View, change: &Change, sets: &Collection) -> Vec<Key>
     if *collection == NODES {
         return of_node(view, change, sets);
     }
-    let matters =
-        *collection == PODS && pod::matters(change.before.as_deref(), change.after.as_deref());
+    let matters = *collection == PODS && matters(change.before.as_deref(), change.after.as_deref());
     if !matters && *collection != CONTROLLER_REVISIONS {
         return Vec::new();
     }
@@ -91,6 +92,8 @@ pub struct Hands<'a> {
     pub key: &'a Key,
     /// The DaemonSet.
     pub set: &'a Object,
+    /// `spec.updateStrategy.rollingUpdate`.
+    pub rolling: Value,
     /// The time of the look.
     pub now: Timestamp,
     /// All Pods that are its own, ended ones and those on their way out too.
@@ -119,7 +122,8 @@ impl<'a> Hands<'a> {
             return Err(Step { writes, wake: None });
         }
         let (current, old) = history::current(set, &revisions.objects);
-        let mut hands = Self { key, set, now, pods: pods.objects, writes, wake: None };
+        let rolling = set["spec"]["updateStrategy"]["rollingUpdate"].clone();
+        let mut hands = Self { key, set, rolling, now, pods: pods.objects, writes, wake: None };
         if !hands.record(view, &current) {
             return Err(Step { writes: hands.writes, wake: None });
         }
@@ -151,18 +155,13 @@ impl<'a> Hands<'a> {
         true
     }
 
-    /// `spec.updateStrategy.rollingUpdate`.
-    pub fn rolling(&self) -> &'a Value {
-        &self.set["spec"]["updateStrategy"]["rollingUpdate"]
-    }
-
     /// The bounds of its rolling update. Percentages are rounded up; if both come to nothing, one
     /// Pod may be unavailable.
     pub fn bounds(&self, places: &BTreeMap<String, Place>) -> Bounds {
         let desired = places.values().filter(|place| place.fit.runs).count();
         let whole = i64::try_from(desired).unwrap_or(i64::MAX);
         let count =
-            |field: &str| usize::try_from(scaled(&self.rolling()[field], whole, true)).unwrap_or(0);
+            |field: &str| usize::try_from(scaled(&self.rolling[field], whole, true)).unwrap_or(0);
         let (surge, unavailable) = (count("maxSurge"), count("maxUnavailable"));
         let stuck = desired > 0 && surge == 0 && unavailable == 0;
         Bounds { surge, unavailable: if stuck { 1 } else { unavailable }, desired }
@@ -190,7 +189,7 @@ impl<'a> Hands<'a> {
     /// What is missing on these nodes and what is too many, and what has come to an end. With surge
     /// a node may have two Pods for a while.
     pub fn keep(&mut self, places: &BTreeMap<String, Place>, backoff: &mut Backoff) -> Plan {
-        let surges = scaled(&self.rolling()["maxSurge"], 1, true) > 0;
+        let surges = scaled(&self.rolling["maxSurge"], 1, true) > 0;
         let mut plan = Plan::default();
         for (name, place) in places {
             keep::keep(name, place, surges, self.now, &mut plan);
@@ -268,6 +267,11 @@ impl<'a> Hands<'a> {
             let message = format!("Deleted pod: {name}");
             self.writes.push(event(self.key, "Normal", "SuccessfulDelete", message));
         }
+    }
+
+    /// An Event about the DaemonSet.
+    pub fn say(&mut self, reason: &'static str, message: String) {
+        self.writes.push(event(self.key, "Normal", reason, message));
     }
 
     /// Deletes the revisions above the history limit that no Pod is of.

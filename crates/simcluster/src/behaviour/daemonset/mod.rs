@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use self::backoff::Backoff;
 use self::hands::Hands;
 use self::keep::{Place, Plan};
-use super::{Behaviour, Change, Refusal, Step, View, Write};
+use super::{Behaviour, Change, Refusal, Step, View, Write, pod};
 use crate::object::{self, DAEMONSETS, Key, NODES, Object};
 
 const KIND: &str = "DaemonSet";
@@ -49,7 +49,7 @@ impl Behaviour for DaemonSets {
         {
             self.backoff().forget(object::uid(before));
         }
-        hands::concerns(view, change, &DAEMONSETS)
+        hands::concerns(view, change, &DAEMONSETS, pod::matters)
     }
 
     fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {

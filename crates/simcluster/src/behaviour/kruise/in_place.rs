@@ -49,7 +49,7 @@ fn without_images(template: &Value) -> Value {
 }
 
 /// Whether the gate is closed for an update.
-fn is_closed(pod: &Value) -> bool {
+pub fn is_closed(pod: &Value) -> bool {
     pod::condition(pod, GATE)
         .is_some_and(|gate| gate["status"] == "False" && gate["reason"] == BEGUN)
 }
@@ -64,7 +64,8 @@ pub fn lets_pass(pod: &Value) -> bool {
     pod::condition(pod, GATE).is_none_or(|gate| gate["status"] == "True")
 }
 
-/// The next write of an update from the template of one revision to that of another.
+/// The next write of an update from the template of one revision to that of another. The Pod is
+/// labelled with the hash that the revision itself is labelled with, else with its name.
 pub fn update(pod: &Object, old: &Value, new: &Value, now: Timestamp) -> Write {
     let mut object = Value::clone(pod);
     let key = Key::of(PODS, pod);
@@ -77,15 +78,18 @@ pub fn update(pod: &Object, old: &Value, new: &Value, now: Timestamp) -> Write {
     let (old, template) = (revision::template(old), revision::template(new));
     let replaced = replace_images(&mut object, template);
     replace_metadata(&mut object, &old["metadata"], &template["metadata"]);
-    mark(&mut object, object::name(new));
+    let revision = object::label(new, REVISION_LABEL).unwrap_or_else(|| object::name(new));
+    mark(&mut object, revision);
     let state = json!({
-        "revision": object::name(new), "updateTimestamp": pod::stamp(now),
+        "revision": revision, "updateTimestamp": pod::stamp(now),
         "lastContainerStatuses": last_statuses(&object, &replaced),
         "updateImages": !replaced.is_empty(),
         "containerBatchesRecord": [{"timestamp": pod::stamp(now), "containers": replaced}],
     });
     object["metadata"]["annotations"][STATE] = state.to_string().into();
-    lifecycle::set(&mut object, lifecycle::UPDATING, now);
+    if !lifecycle::state(pod).is_empty() {
+        lifecycle::set(&mut object, lifecycle::UPDATING, now);
+    }
     Write::Update { key, subresource: None, object }
 }
 
@@ -184,7 +188,8 @@ pub fn refresh(pod: &Object, now: Timestamp) -> Option<Write> {
     })
 }
 
-fn has_gate(pod: &Value) -> bool {
+/// Whether a Pod has the gate.
+pub fn has_gate(pod: &Value) -> bool {
     let gates = pod["spec"]["readinessGates"].as_array();
     gates.is_some_and(|gates| gates.iter().any(|gate| gate["conditionType"] == GATE))
 }

@@ -4,11 +4,16 @@
 //! field, the schema of our definitions does, so that the objects stand in the API as there.
 
 pub mod clone_set;
+pub mod daemon_set;
 pub mod definitions;
 pub mod in_place;
 pub mod lifecycle;
+pub mod stateful_set;
 
 use crate::object::Collection;
+
+/// Who writes, as `managedFields` have it: one process for all kinds.
+pub const MANAGER: &str = "kruise-manager";
 
 /// CloneSets.
 pub const CLONESETS: Collection = Collection::known("apps.kruise.io", "clonesets");

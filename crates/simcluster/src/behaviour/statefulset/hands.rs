@@ -6,14 +6,16 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{replica, revision};
-use crate::behaviour::{Change, Refusal, Verb, View, Write, own, pod, select};
+use crate::behaviour::pod::Matters;
+use crate::behaviour::{Change, Refusal, Verb, View, Write, own, select};
 use crate::object::{self, CLAIMS, CONTROLLER_REVISIONS, Collection, Key, Object, PODS};
 
 const COMPONENT: &str = "statefulset-controller";
 const KIND: &str = "StatefulSet";
 
-/// The sets of a collection that have to be looked at again because of a change.
-pub fn concerns(view: &dyn View, change: &Change, sets: &Collection) -> Vec<Key> {
+/// The sets of a collection that have to be looked at again because of a change; of a Pod, because
+/// of one that matters.
+pub fn concerns(view: &dyn View, change: &Change, sets: &Collection, matters: Matters) -> Vec<Key> {
     let collection = &change.key.collection;
     if collection == sets {
         return vec![change.key.clone()];
@@ -21,7 +23,7 @@ pub fn concerns(view: &dyn View, change: &Change, sets: &Collection) -> Vec<Key>
     let either = change.after.as_ref().or(change.before.as_ref());
     let Some(object) = either else { return Vec::new() };
     if *collection == PODS {
-        if !pod::matters(change.before.as_deref(), change.after.as_deref()) {
+        if !matters(change.before.as_deref(), change.after.as_deref()) {
             return Vec::new();
         }
     } else if *collection != CONTROLLER_REVISIONS || change.after.is_some() {

@@ -26,7 +26,7 @@ impl Behaviour for StatefulSets {
     }
 
     fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key> {
-        hands::concerns(view, change, &STATEFULSETS)
+        hands::concerns(view, change, &STATEFULSETS, pod::matters)
     }
 
     fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {

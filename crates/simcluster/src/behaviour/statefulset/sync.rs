@@ -385,6 +385,40 @@ mod tests {
     }
 
     #[test]
+    fn reserved_ordinals_are_left_out_and_their_pods_go() {
+        let want = Want { reserved: [1, 3, 9].into(), parallel: true, ..want(4) };
+        assert_eq!(want.ordinals().collect::<Vec<_>>(), [0, 2, 4, 5]);
+        assert_eq!([0, 2, 4, 5].map(|ordinal| want.below(ordinal)), [0, 1, 2, 3]);
+        assert!(want.has(5) && !want.has(3) && !want.has(6));
+        check(&want, "RRRRR", &[Create(5), Delete(3), Delete(1)]);
+        check(&Want { parallel: false, ..want.clone() }, "RRRRR", &[Create(5)]);
+        check(&Want { parallel: false, ..want }, "RRRRRR", &[Delete(3)]);
+    }
+
+    #[test]
+    fn a_bound_on_what_is_missing_slows_scaling_down_but_not_the_rest() {
+        let bound = |most| Want { scale_most: Some(most), parallel: true, ..want(5) };
+        check(&bound(2), "", &[Create(0), Create(1)]);
+        check(&bound(2), "RU---", &[Create(2)]);
+        check(&bound(1), "uR---", &[]);
+        check(&bound(2), "RRR--RR", &[Create(3), Create(4), Delete(6), Delete(5)]);
+    }
+
+    #[test]
+    fn a_pod_that_has_come_to_an_end_may_hold_up_the_rest_under_parallel_too() {
+        let want = Want { ended_holds: true, parallel: true, ..want(3) };
+        check(&want, "F-R", &[Delete(0)]);
+    }
+
+    #[test]
+    fn a_pod_that_is_being_changed_is_neither_healthy_nor_available() {
+        let mut pods = pods("rrr");
+        pods.get_mut(&1).unwrap().changing = true;
+        assert_eq!(acts(&want(3), &pods, "new", now()).0, []);
+        assert_eq!(count(&pods, "old", "new", now()).available, 2);
+    }
+
+    #[test]
     fn a_pod_that_is_not_available_yet_holds_both_policies() {
         let mut pods = pods("rrR");
         pods.get_mut(&2).unwrap().available_at = Some("2026-01-01T00:00:10Z".parse().unwrap());
