@@ -20,6 +20,7 @@ use crate::behaviour::daemonset::DaemonSets;
 use crate::behaviour::definitions::Definitions;
 use crate::behaviour::deployment::Deployments;
 use crate::behaviour::garbage::Garbage;
+use crate::behaviour::kruise::clone_set::CloneSets;
 use crate::behaviour::kubelet::Kubelets;
 use crate::behaviour::namespace::Namespaces;
 use crate::behaviour::node::Nodes;
@@ -104,7 +105,7 @@ impl Driver {
     /// Adds the controllers of Kruise's workloads.
     #[must_use]
     pub fn with_kruise(self) -> Self {
-        self
+        self.with(CloneSets, 10..=40)
     }
 
     /// Adds a behaviour that looks some milliseconds after a change.

@@ -21,10 +21,17 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) fn new(seed: u64) -> Self {
+        Self::of(seed, |_| {})
+    }
+
+    /// Of a cluster with other options.
+    pub(crate) fn of(seed: u64, edit: impl FnOnce(&mut Options)) -> Self {
         let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
         let now = Arc::new(Mutex::new(start));
         let read = now.clone();
-        let cluster = SimCluster::new(Options::new(seed, Arc::new(move || *read.lock().unwrap())));
+        let mut options = Options::new(seed, Arc::new(move || *read.lock().unwrap()));
+        edit(&mut options);
+        let cluster = SimCluster::new(options);
         let mut lab = Self { driver: cluster.driver(), cluster, now };
         lab.pass(1);
         lab

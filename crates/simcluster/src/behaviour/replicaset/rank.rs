@@ -60,11 +60,13 @@ impl Ages {
     }
 }
 
-fn node(pod: &Value) -> &str {
+/// The node that a Pod is on, empty for none.
+pub fn node(pod: &Value) -> &str {
     pod["spec"]["nodeName"].as_str().unwrap_or_default()
 }
 
-fn stage(pod: &Value) -> u8 {
+/// How far a Pod is: 0 not running yet, 1 unknown, 2 beyond.
+pub fn stage(pod: &Value) -> u8 {
     match pod::phase(pod) {
         "Pending" | "" => 0,
         "Unknown" => 1,
@@ -72,20 +74,24 @@ fn stage(pod: &Value) -> u8 {
     }
 }
 
-fn cost(pod: &Value) -> i32 {
+/// What the user says that deleting a Pod costs.
+pub fn cost(pod: &Value) -> i32 {
     object::annotation(pod, COST).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn ready_since(pod: &Value) -> Option<Timestamp> {
+/// Since when a Pod has been ready.
+pub fn ready_since(pod: &Value) -> Option<Timestamp> {
     let ready = pod::condition(pod, "Ready").filter(|ready| ready["status"] == "True")?;
     pod::time(&ready["lastTransitionTime"])
 }
 
-fn created(pod: &Value) -> Option<Timestamp> {
+/// When a Pod was made.
+pub fn created(pod: &Value) -> Option<Timestamp> {
     pod::time(&pod["metadata"]["creationTimestamp"])
 }
 
-fn restarts(pod: &Value) -> i64 {
+/// How often the container of a Pod that was restarted most has been.
+pub fn restarts(pod: &Value) -> i64 {
     let statuses = pod["status"]["containerStatuses"].as_array().into_iter().flatten();
     statuses.filter_map(|status| status["restartCount"].as_i64()).max().unwrap_or(0)
 }
