@@ -33,12 +33,18 @@ const LABELS: [&str; 2] = ["lifecycle.apps.kruise.io/state", "apps.kruise.io/spe
 const REST: i64 = 4;
 const PATIENCE: i64 = 90;
 
-/// Plays a recording.
+/// Plays a recording on three Nodes, as it was made.
 #[track_caller]
 pub(crate) fn check(name: &str) {
+    check_on(3, name);
+}
+
+/// Plays a recording on so many Nodes.
+#[track_caller]
+pub(crate) fn check_on(nodes: usize, name: &str) {
     let path = format!("{}/tests/fixtures/kruise/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let recorded = fs::read_to_string(&path).unwrap();
-    let mut replay = Replay::new();
+    let mut replay = Replay::new(nodes);
     for (number, line) in recorded.lines().enumerate() {
         let line: Value = serde_json::from_str(line).unwrap();
         match line["act"].as_str() {
@@ -66,9 +72,10 @@ struct Replay {
 }
 
 impl Replay {
-    fn new() -> Self {
+    fn new(nodes: usize) -> Self {
         let lab = Lab::of(7, |options| {
             options.kruise = true;
+            options.nodes = nodes;
             options.start_up = SignedDuration::from_secs(1);
         });
         Self {

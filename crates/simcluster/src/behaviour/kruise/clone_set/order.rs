@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Seen;
@@ -10,22 +11,28 @@ use crate::behaviour::pod;
 use crate::behaviour::replicaset::rank;
 use crate::object;
 
-/// Puts those in front that are to be deleted first: whatever is least at work, then on the nodes
-/// with the most of them, then the youngest.
-pub fn to_delete(pods: &mut [&Seen<'_>]) {
-    let mut crowd: BTreeMap<String, usize> = BTreeMap::new();
-    for pod in pods.iter() {
-        *crowd.entry(rank::node(pod.pod).to_owned()).or_default() += 1;
+/// Puts those in front that are to be deleted first: whatever is least at work, then of each node all
+/// but the one that would go last there, the more of them after it the sooner; then the youngest.
+pub fn to_delete(pods: &mut [&Seen<'_>], now: Timestamp) {
+    let first = |seen: &Seen<'_>| {
+        let pod = seen.pod;
+        let node = rank::node(pod);
+        (!node.is_empty(), rank::stage(pod), seen.serves(now), pod::is_ready(pod), rank::cost(pod))
+    };
+    pods.sort_by_cached_key(|seen| (stage(seen.pod), rank::cost(seen.pod), age(seen.pod)));
+    let mut after: BTreeMap<String, usize> = BTreeMap::new();
+    let mut ranks: BTreeMap<String, usize> = BTreeMap::new();
+    for seen in pods.iter().rev().filter(|seen| !rank::node(seen.pod).is_empty()) {
+        let count = after.entry(rank::node(seen.pod).to_owned()).or_default();
+        ranks.insert(object::uid(seen.pod).to_owned(), *count);
+        *count += 1;
     }
-    pods.sort_by_cached_key(|pod| {
-        let pod = pod.pod;
-        let crowded = crowd.get(rank::node(pod)).copied().unwrap_or(0);
-        (stage(pod), rank::cost(pod), Reverse(crowded), age(pod))
-    });
+    let rank = |seen: &Seen<'_>| ranks.get(object::uid(seen.pod)).copied().unwrap_or(0);
+    pods.sort_by_cached_key(|seen| (first(seen), Reverse(rank(seen)), age(seen.pod)));
 }
 
 /// Puts those in front that are to be updated first: whatever is least at work, then the youngest.
-pub fn to_update(pods: &mut [&Seen<'_>]) {
+pub fn to_update(pods: &mut [&Seen<'_>], _: Timestamp) {
     pods.sort_by_cached_key(|pod| (stage(pod.pod), age(pod.pod)));
 }
 
@@ -51,17 +58,17 @@ mod tests {
     use super::*;
     use crate::object::Object;
 
-    fn names(sort: fn(&mut [&Seen<'_>]), pods: &[Object]) -> Vec<String> {
+    fn names(sort: fn(&mut [&Seen<'_>], Timestamp), pods: &[Object]) -> Vec<String> {
         let pods: Vec<Seen<'_>> = pods.iter().map(|pod| Seen::of(pod, "", &[], 0)).collect();
         let mut pods: Vec<&Seen<'_>> = pods.iter().collect();
-        sort(&mut pods);
+        sort(&mut pods, "2026-01-01T01:00:00Z".parse().unwrap());
         pods.iter().map(|pod| object::name(pod.pod).to_owned()).collect()
     }
 
     fn pod(name: &str, edit: impl FnOnce(&mut Value)) -> Object {
         let mut pod = json!({
             "metadata": {
-                "name": name, "creationTimestamp": "2026-01-01T00:00:00Z", "annotations": {},
+                "name": name, "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z", "annotations": {},
             },
             "spec": {"nodeName": "node-1"},
             "status": {"phase": "Running", "conditions": [{
@@ -92,9 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_node_loses_a_pod_first() {
-        let alone = pod("a", |pod| pod["spec"]["nodeName"] = "node-2".into());
+    fn a_node_with_several_loses_one_before_another_loses_its_only_one() {
+        let alone = pod("a", |pod| {
+            pod["spec"]["nodeName"] = "node-2".into();
+            pod["metadata"]["creationTimestamp"] = "2026-01-01T00:00:01Z".into();
+        });
         let pods = [alone, pod("b", |_| {}), pod("c", |_| {})];
-        assert_eq!(names(to_delete, &pods), ["b", "c", "a"]);
+        assert_eq!(names(to_delete, &pods), ["b", "a", "c"]);
+        assert_eq!(names(to_update, &pods), ["a", "b", "c"]);
     }
 }

@@ -36,25 +36,22 @@ impl Look<'_> {
     /// The old Pods to update now: as many as the partition lets go, and no more than may be
     /// unavailable together with those that are, at the new revision or altogether.
     fn chosen<'a, 'b>(&self, sizes: &Sizes, all: &'b [Seen<'a>]) -> Vec<&'b Seen<'a>> {
-        let mut old: Vec<&Seen<'_>> = all.iter().filter(|seen| !seen.updated).collect();
-        order::to_update(&mut old);
-        old.truncate(usize::try_from(sizes.update).unwrap_or_default());
         let down = |seen: &&Seen<'_>| !seen.serves(self.now);
         let count = |many: usize| i64::try_from(many).unwrap_or(i64::MAX);
         let mut unavailable = count(all.iter().filter(down).count());
-        let mut new = count(all.iter().filter(|seen| seen.updated).filter(down).count());
+        let new = count(all.iter().filter(|seen| seen.updated).filter(down).count());
+        let mut old: Vec<&Seen<'_>> = all.iter().filter(|seen| !seen.updated).collect();
+        order::to_update(&mut old, self.now);
+        let most = sizes.update.min(sizes.update_unavailable - new);
+        old.truncate(usize::try_from(most).unwrap_or_default());
         let mut chosen = Vec::new();
         for seen in old {
-            if new >= sizes.update_unavailable {
-                break;
-            }
             if seen.serves(self.now) {
                 if unavailable >= sizes.update_unavailable {
                     break;
                 }
                 unavailable += 1;
             }
-            new += 1;
             chosen.push(seen);
         }
         chosen

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use super::sizes::Sizes;
 use super::{INSTANCE, Look, Seen, order, pods};
 use crate::behaviour::Write;
 use crate::object::{self, Key, PODS};
 
 /// The Pods that go when there are too many: from each revision its own share.
-fn surplus<'a, 'b>(sizes: &Sizes, all: &'b [Seen<'a>]) -> Vec<&'b Seen<'a>> {
+fn surplus<'a, 'b>(sizes: &Sizes, all: &'b [Seen<'a>], now: Timestamp) -> Vec<&'b Seen<'a>> {
     let choose = |updated: bool, count: i64| {
         let mut pods: Vec<&Seen<'_>> = all.iter().filter(|pod| pod.updated == updated).collect();
-        order::to_delete(&mut pods);
+        order::to_delete(&mut pods, now);
         pods.truncate(usize::try_from(count).unwrap_or_default());
         pods
     };
@@ -52,7 +54,7 @@ impl Look<'_> {
         if sizes.surplus == 0 || !marked.is_empty() {
             return false;
         }
-        let chosen = surplus(sizes, all);
+        let chosen = surplus(sizes, all, self.now);
         self.delete(&chosen, &mut room)
     }
 

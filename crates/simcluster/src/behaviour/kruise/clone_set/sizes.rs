@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn marked_pods_are_deleted_as_far_as_unavailable_ones_leave_room() {
-        let sizes = Sizes::of(&bounds(5, 0), group(0, 0, 1), group(5, 2, 0));
+        let sizes = Sizes::of(&bounds(5, 0), group(0, 0, 0), group(5, 2, 0));
         assert_eq!(sizes.delete_ready, 1);
         let sizes = Sizes::of(&bounds(5, 0), group(1, 0, 1), group(4, 2, 0));
         assert_eq!(sizes.delete_ready, 0);
