@@ -58,8 +58,20 @@ pub enum First {
     Unready,
     /// The highest ordinal.
     Highest,
-    /// Nobody knows: priorities that the user gave decide.
+    /// Nobody knows: priorities that the user gave decide, or the names of Nodes.
     Unknown,
+}
+
+impl First {
+    /// Where a Pod stands among those that a partition opens by their number alone: the lower the sooner.
+    /// Where nobody knows, it is counted with the worst: that ready ones go first.
+    pub fn turn(self, ready: bool) -> bool {
+        match self {
+            Self::Unready => ready,
+            Self::Unknown => !ready,
+            Self::Highest => false,
+        }
+    }
 }
 
 impl Nature {
@@ -113,7 +125,7 @@ impl Nature {
         places: Places::Names,
         holds: Holds::Living,
         replaced: Replaced::Together,
-        first: First::Unready,
+        first: First::Unknown,
         percent: false,
     };
 

@@ -34,6 +34,11 @@ pub(super) fn mark(facts: &Facts<'_>, slots: &mut [Slot<'_>]) {
             let updated = count(slots, |slot| slot.updated().is_some());
             let open = workload.replicas.saturating_sub(partition);
             let open = open.saturating_sub(updated).saturating_sub(coming - back);
+            // One that goes leaves one fewer to be held, and comes back for it.
+            let back_too = facts.nature.holds == Holds::Any && !one_revision && old <= partition;
+            for slot in slots.iter_mut() {
+                slot.returns_updated = comes(slot) || !(back_too && slot.movable());
+            }
             any(slots, back, open, facts.nature.first);
         }
     }
@@ -47,20 +52,16 @@ fn all(slots: &mut [Slot<'_>], open: bool) {
 }
 
 /// `back` of those that come are as before, and `open` of those that stay may go; which ones makes no
-/// difference to the counts, so those are taken that most likely are.
+/// difference to the counts, so those are taken that most likely are, and where nobody knows those that cost
+/// most.
 fn any(slots: &mut [Slot<'_>], back: u32, open: u32, first: First) {
     let (mut back, mut open) = (back, open);
-    for slot in slots.iter_mut() {
-        slot.returns_updated = true;
-        if comes(slot) && back > 0 {
-            back -= 1;
-            slot.returns_updated = false;
-        }
+    for slot in slots.iter_mut().filter(|slot| comes(slot)) {
+        slot.returns_updated = back == 0;
+        back = back.saturating_sub(1);
     }
     let mut movable: Vec<&mut Slot<'_>> = slots.iter_mut().filter(|slot| slot.movable()).collect();
-    if first == First::Unready {
-        movable.sort_by_key(|slot| slot.ready());
-    }
+    movable.sort_by_key(|slot| first.turn(slot.ready()));
     for slot in movable {
         slot.open = open > 0;
         open = open.saturating_sub(1);

@@ -3,14 +3,15 @@
 //!
 //! Its controller asks no disruption budget. So where there is one, the partition is opened in slices: never
 //! by more Pods than the budget lets go at that moment, less those that are open and have not moved. Pods
-//! that are not ready cost nothing, where it is known that they go first.
+//! that are not ready cost nothing, once it is their turn; where nobody knows whose turn it is, ready ones
+//! are counted first.
 
-use super::{Move, Scene, batch, is_unready, partition};
+use super::{Move, Scene, Unready, batch, is_unready, partition, unready, victim};
 use crate::account::{Account, Slot};
 use crate::budget::{self, Hold};
-use crate::decision::Action;
+use crate::decision::{Action, Victim};
 use crate::ground::Ground;
-use crate::nature::{First, Holds, Nature};
+use crate::nature::{Holds, Nature};
 use crate::world::{Strategy, Workload};
 
 pub(super) fn advance(scene: &Scene<'_>) -> Move {
@@ -28,8 +29,7 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
         return Move::Wait(hold);
     }
     let (evict, delete, mut held) = match scene.ground.facts.nature.holds {
-        // A Pod that goes comes back updated, which is for the target to allow.
-        Holds::Living => (Vec::new(), Vec::new(), None),
+        Holds::Living => sick(scene),
         _ => partition::strays(scene),
     };
     if !(evict.is_empty() && delete.is_empty()) {
@@ -41,6 +41,33 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     }
     held = held.or(hold).or_else(|| opened(account).next().map(|_| budget::waiting(account)));
     batch(evict, delete, None, held, account)
+}
+
+/// Pods that are not ready, where one that goes comes back updated whatever is open: as many as the target
+/// allows. To wait until it is their turn would be to wait for the budget that they use up.
+fn sick(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
+    let (mut evict, mut delete, mut held) = (Vec::new(), Vec::new(), None);
+    let account = scene.account;
+    let mut sick: Vec<&Slot<'_>> =
+        account.slots.iter().rev().filter(|slot| is_unready(slot) && !slot.open).collect();
+    // What was announced may be gone already, and not seen going.
+    sick.sort_by_key(|slot| !slot.announced);
+    let mut left = account.left();
+    for pod in sick.into_iter().filter_map(|slot| slot.pod) {
+        if left == 0 {
+            break;
+        }
+        left -= 1;
+        match unready(scene, pod) {
+            Unready::Evict => evict.push(victim(pod)),
+            Unready::Delete => delete.push(victim(pod)),
+            Unready::Held(hold) => {
+                left += 1;
+                held = held.or(Some(hold));
+            }
+        }
+    }
+    (evict, delete, held)
 }
 
 /// What is open and has not moved.
@@ -57,8 +84,9 @@ where
     let broken = budget::broken_update(ground, account);
     let mut slice: Vec<&Slot<'_>> = Vec::new();
     let mut room: Option<(u32, Option<Hold>)> = None;
-    let unready_first = ground.facts.nature.first != First::Unknown;
-    let mut left = account.left();
+    let doubtful = |slot: &&Slot<'_>| slot.announced && !slot.open && slot.returns_updated;
+    let doubtful = account.slots.iter().filter(doubtful).count();
+    let mut left = account.left().saturating_sub(u32::try_from(doubtful).unwrap_or(u32::MAX));
     for slot in closed_ones(ground.facts.nature, account) {
         if left == 0 {
             break;
@@ -69,7 +97,7 @@ where
             left -= 1;
             continue;
         }
-        let pod = slot.pod.filter(|_| is_unready(slot) && unready_first);
+        let pod = slot.pod.filter(|_| is_unready(slot));
         match (&broken, pod) {
             // One in no trouble may recover where it is; where others don't come up it would not.
             (Some(hold), pod) if pod.is_none_or(|pod| pod.trouble.is_none()) => {
@@ -113,9 +141,9 @@ fn closed_ones<'a, 'b>(nature: Nature, account: &'a Account<'b>) -> Vec<&'a Slot
         Holds::Lowest => return closed.rev().collect(),
         _ => closed.filter(|slot| slot.movable()).collect(),
     };
-    if nature.first == First::Unready {
-        slots.sort_by_key(|slot| slot.ready());
-    }
+    // Of those that are not ready, nobody knows which are in trouble.
+    let trouble = |slot: &Slot<'_>| slot.pod.is_some_and(|pod| pod.trouble.is_some());
+    slots.sort_by_key(|slot| (nature.first.turn(slot.ready()), trouble(slot)));
     slots
 }
 

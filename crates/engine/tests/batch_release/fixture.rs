@@ -141,6 +141,31 @@ pub(crate) fn set(replicas: u32) -> Fixture {
     world("StatefulSet", workload(replicas, partition(ABOVE_ALL)), machinery)
 }
 
+fn advanced(nature: Nature, kind: &str, replicas: u32) -> Fixture {
+    let machinery = Machinery::Pods { nature, saved: Some(rolling()) };
+    world(kind, workload(replicas, partition(ABOVE_ALL)), machinery)
+}
+
+/// A CloneSet that is held by its partition; one Pod may be unavailable.
+pub(crate) fn clones(replicas: u32) -> Fixture {
+    advanced(Nature::CLONE_SET, "CloneSet", replicas).max_unavailable(pods(1))
+}
+
+/// An Advanced StatefulSet that is held by its partition; one Pod may be unavailable.
+pub(crate) fn advanced_set(replicas: u32) -> Fixture {
+    advanced(Nature::ADVANCED_STATEFUL_SET, "StatefulSet", replicas).max_unavailable(pods(1))
+}
+
+/// The same with `unorderedUpdate`.
+pub(crate) fn unordered(replicas: u32) -> Fixture {
+    advanced(Nature::UNORDERED_STATEFUL_SET, "StatefulSet", replicas).max_unavailable(pods(1))
+}
+
+/// An Advanced DaemonSet on so many Nodes that is held by its partition; one Pod may be unavailable.
+pub(crate) fn advanced_daemons(nodes: u32) -> Fixture {
+    advanced(Nature::ADVANCED_DAEMON_SET, "DaemonSet", nodes).max_unavailable(pods(1))
+}
+
 /// A StatefulSet whose user has it `OnDelete`.
 pub(crate) fn on_delete(replicas: u32) -> Fixture {
     let machinery =

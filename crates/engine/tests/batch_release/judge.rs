@@ -5,10 +5,11 @@ use engine::front::batch_release::{
     Action, Body, Decision, Machinery, Phase, Target, World, decide,
 };
 use engine::mover::replica_sets::Write;
-use engine::nature::{Holds, Nature, Places};
-use engine::world::{Strategy, Uid};
+use engine::nature::Replaced;
+use engine::world::Uid;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::held::{moved, open, strategy_after};
 use crate::said::line;
 
 /// Panics where a decision breaks a promise, by what it could see.
@@ -67,27 +68,17 @@ fn stillness(world: &World, decision: &Decision, now: Timestamp) {
 
 /// The old Pods that an action takes away, or leaves to the workload's own controller.
 fn disturbed(world: &World, body: &Body, action: &Action) -> Vec<Uid> {
-    let open = |strategy: Strategy, ordinal: u32| match strategy {
-        Strategy::OnDelete => false,
-        Strategy::RollingUpdate { partition } => ordinal >= partition,
-    };
-    let after = match action {
-        Action::Move(Motion::Open { partition, .. }) => {
-            Strategy::RollingUpdate { partition: *partition }
+    match action {
+        Action::Move(Motion::Evict { pods } | Motion::Delete { pods }) => {
+            pods.iter().map(|victim| victim.uid.clone()).collect()
         }
-        Action::Move(Motion::SetStrategy { strategy }) => *strategy,
-        Action::Move(motion) => {
-            return motion.victims().iter().map(|victim| victim.uid.clone()).collect();
+        action => {
+            let before = open(world, body, body.workload.strategy);
+            let mut after = open(world, body, strategy_after(body, action));
+            after.retain(|uid| !before.contains(uid));
+            after
         }
-        _ => return Vec::new(),
-    };
-    let old = world.pods.iter().filter(|pod| {
-        pod.deletion.is_none()
-            && pod.revision != body.workload.update_revision
-            && open(after, pod.ordinal)
-            && !open(body.workload.strategy, pod.ordinal)
-    });
-    old.map(|pod| pod.uid.clone()).collect()
+    }
 }
 
 /// What the batch that is allowed comes to.
@@ -123,33 +114,17 @@ fn target(world: &World, body: &Body, decision: &Decision, action: &Action, dist
         assert!(new <= most || alone, "{told} sizes the new ReplicaSet to {new} of {most}");
         return;
     }
-    let returns_old = |ordinal: u32| match (&body.machinery, body.workload.strategy) {
-        (Machinery::Pods { nature, .. }, Strategy::RollingUpdate { partition })
-            if nature.holds == Holds::Lowest =>
-        {
-            let low = match action {
-                Action::Move(Motion::Open { partition, .. }) => *partition,
-                _ => partition,
-            };
-            ordinal < low && body.workload.current_revision != body.workload.update_revision
-        }
-        _ => false,
-    };
-    let moved = world.pods.iter().filter(|pod| {
-        let goes = disturbed.contains(&pod.uid)
-            || pod.deletion.is_some()
-            || world.outcome.accepted.contains(&pod.uid);
-        let in_range = matches!(body.machinery, Machinery::Pods { nature, .. } if nature.places == Places::Names)
-            || pod.ordinal < body.workload.replicas;
-        let updated = pod.revision == body.workload.update_revision;
-        in_range && if goes { !returns_old(pod.ordinal) } else { updated }
-    });
-    let moved = u32::try_from(moved.count()).unwrap_or(u32::MAX);
-    // Broken Pods below a partition come back as they were.
-    let comes_back = disturbed
-        .iter()
-        .all(|uid| world.pods.iter().any(|pod| pod.uid == *uid && returns_old(pod.ordinal)));
-    assert!(comes_back || moved <= most, "{told} brings it to {moved} of {most}");
+    let stands = strategy_after(body, action);
+    let moved = moved(world, body, disturbed, stands);
+    if !disturbed.is_empty() {
+        // Broken Pods that come back as they were bring it no further.
+        let before = self::moved(world, body, &[], stands);
+        let no_further = moved == before && matches!(action, Action::Move(Motion::Evict { .. }));
+        assert!(no_further || moved <= most, "{told} brings it to {moved} of {most}");
+    } else if matches!(action, Action::Move(_)) {
+        let before = self::moved(world, body, &[], body.workload.strategy);
+        assert!(moved <= before.max(most), "{told} brings it from {before} to {moved} of {most}");
+    }
 }
 
 fn budget(world: &World, body: &Body, action: &Action, disturbed: &[Uid], told: &str) {
@@ -159,17 +134,23 @@ fn budget(world: &World, body: &Body, action: &Action, disturbed: &[Uid], told: 
             .iter()
             .any(|it| it.uid == *uid && it.ready_since.is_some() && it.deletion.is_none())
     };
+    let opens = matches!(action, Action::Move(Motion::Open { .. }));
+    let together = matches!(body.machinery, Machinery::Pods { nature, .. } if nature.replaced == Replaced::Together);
+    // Whoever asks no budget may take all that is open at once.
+    let all = open(world, body, strategy_after(body, action));
+    let disturbed = if opens && together { &all } else { disturbed };
     let taken = u32::try_from(disturbed.iter().filter(|uid| ready(uid)).count()).unwrap_or(0);
     if taken == 0 {
         return;
     }
     if let Some(budget) = world.budgets.first() {
         assert!(taken <= budget.allowed, "{told}: {taken} taken, {} allowed", budget.allowed);
-    } else if !matches!(action, Action::Move(Motion::Open { .. })) {
+    } else if !opens {
         let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
         assert!(taken <= own.max(1), "{told}: {taken} taken, {own} may be unavailable");
     }
-    if matches!(body.machinery, Machinery::Pods { nature, .. } if nature == Nature::DAEMON_SET) {
+    let evicts = matches!(action, Action::Move(Motion::Evict { .. } | Motion::Delete { .. }));
+    if evicts && matches!(body.machinery, Machinery::Pods { nature, .. } if nature.loses()) {
         let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
         let away = world.pods.iter().filter(|pod| {
             let updated = pod.revision == body.workload.update_revision;

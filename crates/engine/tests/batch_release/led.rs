@@ -14,8 +14,18 @@ use proptest::prelude::*;
 
 use crate::fixture::{percent, pods};
 use crate::judge::judge;
-use crate::model::{Cluster, Kind, Make};
+use crate::model::{Clones, Cluster, Kind, Make};
 use crate::walk::{self, Event, events, given_back};
+
+/// Whether a release of this kind can be turned back in batches.
+fn back_in_batches(kind: Kind) -> bool {
+    match kind {
+        Kind::Set(_) | Kind::OnDelete | Kind::Clones(_) => true,
+        Kind::AdvancedSet(_) | Kind::Unordered | Kind::AdvancedOnDelete => true,
+        Kind::Daemons | Kind::Deployment => false,
+        Kind::AdvancedDaemons | Kind::AdvancedDaemonsOnDelete => false,
+    }
+}
 
 /// A Rollout over a cluster.
 struct Led {
@@ -27,12 +37,21 @@ struct Led {
     last: Option<rollout::World>,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 14] = [
     Kind::Set(PodManagement::Parallel),
     Kind::Set(PodManagement::OrderedReady),
     Kind::OnDelete,
     Kind::Daemons,
     Kind::Deployment,
+    Kind::Clones(Clones { in_place: false, surge: 0, priorities: false }),
+    Kind::Clones(Clones { in_place: true, surge: 0, priorities: true }),
+    Kind::Clones(Clones { in_place: false, surge: 2, priorities: false }),
+    Kind::AdvancedSet(PodManagement::Parallel),
+    Kind::AdvancedSet(PodManagement::OrderedReady),
+    Kind::AdvancedOnDelete,
+    Kind::Unordered,
+    Kind::AdvancedDaemons,
+    Kind::AdvancedDaemonsOnDelete,
 ];
 
 fn led(kind: Kind, replicas: u32, sizes: &[IntOrPercent]) -> Led {
@@ -84,7 +103,7 @@ impl Led {
         let stable = body.stable_revision.clone().unwrap_or_default();
         let workload = Workload {
             unsupported: None,
-            rolls_back_in_batches: matches!(self.cluster.make.kind, Kind::Set(_) | Kind::OnDelete),
+            rolls_back_in_batches: back_in_batches(self.cluster.make.kind),
             generation: workload.generation,
             observed_generation: workload.observed_generation,
             replicas: workload.replicas,
@@ -322,7 +341,7 @@ fn the_template_of_before_turns_a_release_back_at_once() {
 
 #[test]
 fn a_set_is_turned_back_in_batches_where_that_is_asked() {
-    for kind in [Kind::Set(PodManagement::Parallel), Kind::OnDelete] {
+    for kind in KINDS.into_iter().filter(|kind| back_in_batches(*kind)) {
         let mut led = led(kind, 5, &[percent(60), percent(80), percent(100)]);
         led.rollout.rollback_in_batch = true;
         led.cluster.template("b");

@@ -3,6 +3,7 @@
 mod fixture;
 mod said;
 mod model;
+mod held;
 mod judge;
 
 mod begin;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::fixture::{percent, pods};
 use crate::judge::judge;
-use crate::model::{Cluster, Crash, Kind, Make, own};
+use crate::model::{Clones, Cluster, Crash, Kind, Make, own};
 
 /// Long enough for anything to come to rest.
 const LONG: u32 = 400;
@@ -47,6 +47,15 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Kind::OnDelete,
         Kind::Daemons,
         Kind::Deployment,
+        Kind::Clones(Clones { in_place: false, surge: 0, priorities: false }),
+        Kind::Clones(Clones { in_place: true, surge: 0, priorities: true }),
+        Kind::Clones(Clones { in_place: false, surge: 2, priorities: false }),
+        Kind::AdvancedSet(PodManagement::Parallel),
+        Kind::AdvancedSet(PodManagement::OrderedReady),
+        Kind::AdvancedOnDelete,
+        Kind::Unordered,
+        Kind::AdvancedDaemons,
+        Kind::AdvancedDaemonsOnDelete,
     ])
 }
 

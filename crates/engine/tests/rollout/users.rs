@@ -3,7 +3,7 @@
 use engine::front::rollout::{BatchState, ConditionKind, Reason, StepState};
 
 use crate::fixture::{
-    canary, check, condition, healthy, now, on_release, rolling, told, upgrading, waiting,
+    canary, check, condition, healthy, now, on_release, rolling, set, told, upgrading, waiting,
 };
 
 #[test]
@@ -78,6 +78,16 @@ fn paused_stands_still_with_the_batch_that_is_under_way() {
     let mut world = rolling(1, StepState::BeforeStepUpgrade);
     (world.rollout.paused, world.release) = (true, None);
     check(&world, "Progressing Paused 1>2 BeforeStepUpgrade: -");
+}
+
+#[test]
+fn a_workload_that_is_written_too_fast_to_be_seen_is_paused_all_the_same() {
+    let mut world = upgrading(2);
+    set(&mut world, |workload| workload.generation += 1);
+    check(&world, "Progressing InRolling 2>3 StepUpgrade: -");
+    world.rollout.paused = true;
+    let pause = "update 20% 60% 100% to 1 of v2 paused";
+    check(&world, &format!("Progressing InRolling 2>3 StepUpgrade: {pause}"));
 }
 
 #[test]

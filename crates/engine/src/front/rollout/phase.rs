@@ -2,7 +2,7 @@
 
 use super::status::{Canary, ConditionKind, Phase, Reason, StepState};
 use super::world::Workload;
-use super::{Action, Flow, Turn, change, finalise, progress};
+use super::{Action, Flow, Turn, change, finalise, progress, release};
 
 /// The message while there is no workload.
 pub(super) const NOT_FOUND: &str = "Workload Not Found";
@@ -51,7 +51,12 @@ pub(super) fn next(turn: &mut Turn<'_>) -> Flow {
         return turn.act(Action::Label);
     }
     if seen.is_none() {
-        return Flow::Rest;
+        // A workload whose partition is opened every second is hardly ever seen as it is, and is stopped all
+        // the same.
+        let rolls = turn.status.condition(ConditionKind::Progressing);
+        let rolls = rolls.is_some_and(|it| matches!(it.reason, Reason::InRolling | Reason::Paused));
+        let stop = rollout.paused && rolls && phase == Phase::Progressing;
+        return if stop { release::pause(turn) } else { Flow::Rest };
     }
     match phase {
         Phase::Initial | Phase::Disabled => {

@@ -13,12 +13,13 @@ impl Cluster {
         let (now, start_up) = (self.now, SignedDuration::from_secs(self.make.start_up));
         self.pods.retain(|pod| pod.deletion.is_none_or(|at| at >= now));
         for pod in &mut self.pods {
-            let up = pod.created + start_up <= now && !pod.revision.starts_with("bad");
+            let began = self.restarted.get(&pod.uid).copied().unwrap_or(pod.created);
+            let up = began + start_up <= now && !pod.revision.starts_with("bad");
             if up && pod.ready_since.is_none() {
                 pod.ready_since = Some(now);
                 pod.phase = PodPhase::Running;
             }
-            if pod.revision.starts_with("bad") && pod.created + start_up <= now {
+            if pod.revision.starts_with("bad") && began + start_up <= now {
                 pod.trouble = Some(fixture::trouble());
             }
         }
@@ -33,10 +34,17 @@ impl Cluster {
             Kind::Set(_) | Kind::OnDelete => self.set_controller(),
             Kind::Daemons => self.daemon_controller(),
             Kind::Deployment => self.deployment_controller(),
+            Kind::Clones(clones) => self.clones_controller(clones),
+            Kind::AdvancedSet(_) | Kind::Unordered | Kind::AdvancedOnDelete => {
+                self.advanced_set_controller(self.make.kind == Kind::Unordered);
+            }
+            Kind::AdvancedDaemons | Kind::AdvancedDaemonsOnDelete => {
+                self.advanced_daemon_controller();
+            }
         }
     }
 
-    fn make_pod(&mut self, ordinal: u32, name: String, revision: &str) {
+    pub(super) fn make_pod(&mut self, ordinal: u32, name: String, revision: &str) {
         self.born += 1;
         self.pods.push(Pod {
             name,
@@ -49,7 +57,7 @@ impl Cluster {
         });
     }
 
-    fn good(&self, pod: &Pod) -> bool {
+    pub(super) fn good(&self, pod: &Pod) -> bool {
         engine::account::is_available(pod, &self.body.workload, self.now)
     }
 

@@ -4,6 +4,7 @@
 //! One tick is one second. Everything follows from the calls made to it.
 
 mod controllers;
+mod kruise;
 mod looking;
 mod writes;
 
@@ -13,7 +14,7 @@ use engine::front::batch_release::{
     Body, Control, Deployment, Machinery, Marks, Phase, Release, Rolling, Status, Target, World,
 };
 use engine::mover::replica_sets::ReplicaSet;
-use engine::nature::Nature;
+use engine::nature::{First, Nature};
 use engine::quantity::IntOrPercent;
 use engine::world::{Outcome, Pod, PodManagement, Settings, Strategy, Uid};
 use jiff::{SignedDuration, Timestamp};
@@ -27,6 +28,22 @@ pub(crate) enum Kind {
     OnDelete,
     Daemons,
     Deployment,
+    Clones(Clones),
+    /// An Advanced StatefulSet; of the Parallel one ordinals 1 and 3 are reserved.
+    AdvancedSet(PodManagement),
+    Unordered,
+    AdvancedOnDelete,
+    AdvancedDaemons,
+    AdvancedDaemonsOnDelete,
+}
+
+/// How a CloneSet updates its Pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Clones {
+    pub(crate) in_place: bool,
+    pub(crate) surge: u32,
+    /// Whether priorities that the user gave decide which go first.
+    pub(crate) priorities: bool,
 }
 
 /// How a cluster is made.
@@ -83,6 +100,10 @@ pub(crate) struct Cluster {
     template: String,
     sets: Vec<ReplicaSet>,
     pods: Vec<Pod>,
+    /// When a Pod that was updated in place began again.
+    restarted: BTreeMap<Uid, Timestamp>,
+    /// The partition as a percentage, where it is one.
+    percent: Option<u32>,
     marks: BTreeMap<Uid, Marks>,
     outcome: Outcome,
     view: View,
@@ -112,8 +133,10 @@ const USERS: Rolling =
 /// The user's own strategy, wherever it is not held.
 pub(crate) fn own(kind: Kind) -> Strategy {
     match kind {
-        Kind::OnDelete => Strategy::OnDelete,
-        Kind::Set(_) | Kind::Daemons | Kind::Deployment => partition(0),
+        Kind::OnDelete | Kind::AdvancedOnDelete | Kind::AdvancedDaemonsOnDelete => {
+            Strategy::OnDelete
+        }
+        _ => partition(0),
     }
 }
 
@@ -124,6 +147,12 @@ impl Cluster {
             Kind::Set(_) | Kind::OnDelete => fixture::set(make.replicas),
             Kind::Daemons => fixture::daemons(make.replicas),
             Kind::Deployment => fixture::deployment(make.replicas),
+            Kind::Clones(_) => fixture::clones(make.replicas),
+            Kind::AdvancedSet(_) | Kind::AdvancedOnDelete => fixture::advanced_set(make.replicas),
+            Kind::Unordered => fixture::unordered(make.replicas),
+            Kind::AdvancedDaemons | Kind::AdvancedDaemonsOnDelete => {
+                fixture::advanced_daemons(make.replicas)
+            }
         };
         let World { mut release, target, .. } = fixture.world;
         let Target::Found(body) = target else { panic!("a fixture has a workload") };
@@ -136,11 +165,19 @@ impl Cluster {
         body.control = Control::Free;
         body.in_progressing = false;
         body.stable_revision = None;
-        if let Kind::Set(management) = make.kind {
+        if let Kind::Set(management) | Kind::AdvancedSet(management) = make.kind {
             body.workload.management = management;
         }
+        if make.kind == Kind::AdvancedSet(PodManagement::Parallel) {
+            body.workload.reserved = [1, 3].into();
+        }
         body.machinery = match body.machinery {
-            Machinery::Pods { nature, .. } => Machinery::Pods { nature, saved: None },
+            Machinery::Pods { mut nature, .. } => {
+                if matches!(make.kind, Kind::Clones(Clones { priorities: true, .. })) {
+                    nature.first = First::Unknown;
+                }
+                Machinery::Pods { nature, saved: None }
+            }
             Machinery::Deployment(deployment) => Machinery::Deployment(Deployment {
                 paused: false,
                 recreate: false,
@@ -172,6 +209,8 @@ impl Cluster {
             template: "a".into(),
             sets,
             pods: Vec::new(),
+            restarted: BTreeMap::new(),
+            percent: None,
             marks: BTreeMap::new(),
             outcome: Outcome::default(),
             view,
@@ -263,7 +302,11 @@ impl Cluster {
 
     pub(crate) fn scale(&mut self, replicas: u32) {
         if self.body.workload.replicas != replicas {
+            let percent = self.percent;
             self.write(|body| body.workload.replicas = replicas);
+            if let Some(percent) = percent {
+                self.body.workload.strategy = partition(share(percent, replicas));
+            }
         }
     }
 
@@ -339,7 +382,16 @@ impl Cluster {
     }
 
     pub(crate) fn write(&mut self, change: impl FnOnce(&mut Body)) {
+        let before = self.body.workload.strategy;
         change(&mut self.body);
         self.body.workload.generation += 1;
+        if self.body.workload.strategy != before {
+            self.percent = None;
+        }
     }
+}
+
+/// What a partition of so many percent comes to: parts of a Pod count as a whole one.
+fn share(percent: u32, replicas: u32) -> u32 {
+    (percent * replicas).div_ceil(100)
 }

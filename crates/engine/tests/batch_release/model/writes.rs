@@ -5,7 +5,7 @@ use engine::front::batch_release::{Action, Control, Held, Label, Machinery, Mark
 use engine::mover::replica_sets::Write;
 use engine::world::{PodPhase, Refusal};
 
-use super::Cluster;
+use super::{Cluster, share};
 use crate::fixture::{budget_over, partition, sized};
 
 impl Cluster {
@@ -26,8 +26,15 @@ impl Cluster {
             Action::Move(Motion::SetStrategy { strategy }) => {
                 self.write(|body| body.workload.strategy = *strategy);
             }
-            Action::Move(Motion::Open { partition: it, .. }) => {
+            Action::Move(Motion::Open { partition: it, percent }) => {
+                let replicas = self.view.body.workload.replicas;
                 self.write(|body| body.workload.strategy = partition(*it));
+                self.percent = *percent;
+                if let Some(percent) = *percent {
+                    assert_eq!(share(percent, replicas), *it, "{percent}% of {replicas}");
+                    let replicas = self.body.workload.replicas;
+                    self.body.workload.strategy = partition(share(percent, replicas));
+                }
             }
             Action::Move(Motion::Evict { pods } | Motion::Delete { pods }) => {
                 self.evict(pods, part);
