@@ -5,6 +5,7 @@
 //! annotations alone, and takes nothing for granted about timing but generous limits.
 
 pub mod env;
+pub mod kinds;
 mod kit;
 #[macro_use]
 mod registry;

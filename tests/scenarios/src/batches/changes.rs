@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Outcome, RELEASED, SETS, same};
+use crate::env::{DEPLOYMENTS, Env, Outcome, RELEASED, SETS, same};
+use crate::kinds;
 use crate::kit::{condition, steps};
 
 /// Back to the stable revision: at once, and only what had moved.
 pub(crate) async fn a_roll_back_goes_at_once(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "60%", "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -65,7 +66,7 @@ pub(crate) async fn a_roll_back_in_batches_goes_through_the_steps(env: Env) -> O
 
 /// v1, v2, v3: the third begins anew at the first step, and the stable one stays the first.
 pub(crate) async fn a_change_on_top_begins_anew(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "60%", "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -100,7 +101,7 @@ pub(crate) async fn a_change_on_top_begins_anew(env: Env) -> Outcome {
 
 /// v1, v2, v3 and back to v1: that is a roll back, whatever was in between.
 pub(crate) async fn a_roll_back_after_a_change_on_top_is_one(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.change("app:v2").await?;
         let first = web.waits(1).await?;
@@ -121,7 +122,7 @@ pub(crate) async fn a_roll_back_after_a_change_on_top_is_one(env: Env) -> Outcom
 
 /// A change that no webhook held is held by the controller: what has not moved goes by the steps.
 pub(crate) async fn a_change_that_slipped_past_is_held(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!(["60%", "100%"])).await?;
         web.slip("app:v2").await?;
         let waiting = web.waits(1).await?;
@@ -138,7 +139,7 @@ pub(crate) async fn a_change_that_slipped_past_is_held(env: Env) -> Outcome {
 
 /// An image that never comes up stops at its step, and is rolled back at once.
 pub(crate) async fn a_broken_image_stops_at_its_step_and_is_rolled_back(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([2, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:broken").await?;

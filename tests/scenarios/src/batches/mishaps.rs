@@ -6,12 +6,9 @@ use std::time::Duration;
 use futures::future::join;
 use serde_json::{Value, json};
 
-use crate::env::{
-    DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, PODS, RELEASED, SETS, ensure, same,
-};
+use crate::env::{Env, Failure, Outcome, PODS, RELEASED, SETS, ensure, same};
+use crate::kinds;
 use crate::kit::{Steps, steps};
-
-const KINDS: [Kind; 3] = [DEPLOYMENTS, SETS, DAEMONSETS];
 
 /// Waits until this step waits, at these counts of each batch's label.
 async fn labelled(web: &Steps, batches: &[usize]) -> Outcome {
@@ -37,7 +34,7 @@ async fn labelled(web: &Steps, batches: &[usize]) -> Outcome {
 
 /// A Pod that is lost comes back in the release, with the label of the batch that it was missing in.
 pub(crate) async fn a_lost_pod_comes_back_with_the_label_of_its_batch(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
         let all = web.web.pods().await?.len();
         web.change("app:v2").await?;
@@ -70,7 +67,7 @@ pub(crate) async fn a_lost_pod_comes_back_with_the_label_of_its_batch(env: Env) 
 
 /// A Pod that has not moved and is lost comes back as the stable one that it was.
 pub(crate) async fn a_lost_pod_that_has_not_moved_comes_back_stable(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::that(|facts| facts.lost_stay_stable) {
         let mut web = steps(&env, kind, &json!([2, "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 2).await?;
@@ -94,7 +91,7 @@ pub(crate) async fn a_lost_pod_that_has_not_moved_comes_back_stable(env: Env) ->
 /// A workload that is deleted and made again, with what was being released: the status and the step stay, and
 /// the release gets to its end.
 pub(crate) async fn a_workload_made_anew_keeps_step_and_status(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
@@ -128,7 +125,7 @@ pub(crate) async fn a_workload_made_anew_keeps_step_and_status(env: Env) -> Outc
 
 /// A workload that goes for good does not keep its Rollout from going.
 pub(crate) async fn a_rollout_without_its_workload_can_be_deleted(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
@@ -156,7 +153,7 @@ fn manifest(object: &Value) -> Value {
 
 /// A tool that applies the manifest again in mid-release changes nothing about what has moved.
 pub(crate) async fn a_manifest_that_is_applied_again_lets_nothing_go(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -183,7 +180,7 @@ pub(crate) async fn a_manifest_that_is_applied_again_lets_nothing_go(env: Env) -
 /// A tool that insists on its strategy in mid-release: what has not moved stays, but for what goes before it can
 /// be seen where nobody stands at the door.
 pub(crate) async fn a_strategy_that_is_applied_in_mid_release_is_held_again(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         let all = web.web.pods().await?.len();
@@ -191,8 +188,8 @@ pub(crate) async fn a_strategy_that_is_applied_in_mid_release_is_held_again(env:
         web.stands(1, "app:v2", 1).await?;
         let mut again = manifest(&before);
         again["spec"]["template"]["spec"]["containers"][0]["image"] = json!("app:v2");
-        let field = if kind == DEPLOYMENTS { "strategy" } else { "updateStrategy" };
-        again["spec"][field] = json!({"type": "RollingUpdate"});
+        let (field, strategy) = kind.facts().strategy;
+        again["spec"][field] = strategy();
         env.apply(kind, &again).await?;
         web.env
             .stays(Duration::from_secs(10), "not all go", || async {
@@ -209,7 +206,7 @@ pub(crate) async fn a_strategy_that_is_applied_in_mid_release_is_held_again(env:
 
 /// An approval is kept though the status is being written, for Pods that come and go at that moment.
 pub(crate) async fn an_approval_amid_writes_of_the_status_is_kept(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;
@@ -232,7 +229,7 @@ pub(crate) async fn an_approval_amid_writes_of_the_status_is_kept(env: Env) -> O
 
 /// Only a StatefulSet goes back in batches; asked of another kind, it goes back at once.
 pub(crate) async fn a_roll_back_in_batches_of_another_kind_goes_at_once(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, DAEMONSETS] {
+    for kind in kinds::that(|facts| !facts.back_in_batches) {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
         let before = web.web.read().await?;
         let mark = "rollouts.kruise.io/rollback-in-batch";

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, RELEASES, SETS, ensure, same, says};
+use crate::kinds;
 use crate::kit::{Workload, budget, condition};
 
 /// Batches 1, 50 % and 100 % of so many, and what they come to.
@@ -112,12 +113,9 @@ pub(crate) async fn a_statefulset_under_on_delete_goes_batch_by_batch(env: Env) 
 
 /// "batchPartition removed": what is left goes, by the workload's own controller.
 pub(crate) async fn a_release_without_partition_lets_the_workload_go(env: Env) -> Outcome {
-    for (kind, name, spec) in [
-        (DEPLOYMENTS, "web", json!({"replicas": 4})),
-        (SETS, "db", json!({"replicas": 4})),
-        (DAEMONSETS, "probe", json!({})),
-    ] {
-        let mut web = Workload::deploy(&env, kind, name, spec).await?;
+    for kind in kinds::all() {
+        let name = kind.own_name();
+        let mut web = Workload::deploy(&env, kind, &name, kind.sized(4)).await?;
         let all = web.pods().await?.len();
         web.change_image("app:v2").await?;
         let release = web.release(&json!([1, "100%"])).await?;
@@ -137,12 +135,9 @@ pub(crate) async fn a_release_without_partition_lets_the_workload_go(env: Env) -
 pub(crate) async fn a_release_that_is_deleted_on_the_way_gives_the_workload_back(
     env: Env,
 ) -> Outcome {
-    for (kind, name, spec) in [
-        (DEPLOYMENTS, "web", json!({"replicas": 4})),
-        (SETS, "db", json!({"replicas": 4})),
-        (DAEMONSETS, "probe", json!({})),
-    ] {
-        let mut web = Workload::deploy(&env, kind, name, spec).await?;
+    for kind in kinds::all() {
+        let name = kind.own_name();
+        let mut web = Workload::deploy(&env, kind, &name, kind.sized(4)).await?;
         let before = web.read().await?;
         web.change_image("app:v2").await?;
         let release = web.release(&json!([1, "100%"])).await?;
@@ -207,8 +202,9 @@ pub(crate) async fn what_cannot_be_released_says_why_and_is_let_alone(env: Env) 
 pub(crate) async fn a_paused_release_stands_still_until_it_is_resumed(env: Env) -> Outcome {
     let paused =
         |paused: Value| json!({"metadata": {"annotations": {"sluice.dev/paused": paused}}});
-    for (kind, name) in [(DEPLOYMENTS, "web"), (SETS, "db")] {
-        let mut web = Workload::deploy(&env, kind, name, json!({"replicas": 4})).await?;
+    for kind in kinds::scaled() {
+        let name = &kind.own_name();
+        let mut web = Workload::deploy(&env, kind, name, kind.sized(4)).await?;
         web.change_image("app:v2").await?;
         let release = web.release(&json!([1, "100%"])).await?;
         release.ready(0).await?;
@@ -353,12 +349,9 @@ pub(crate) async fn a_template_that_changes_under_a_release_moves_nothing(env: E
 /// "A release that it left half-way is re-anchored from what is seen (updated Pods, annotations, status),
 /// without moving a Pod": as the original's manager leaves each kind.
 pub(crate) async fn a_release_that_the_original_left_half_way_goes_on(env: Env) -> Outcome {
-    for (kind, name, spec) in [
-        (DEPLOYMENTS, "web", json!({"replicas": 4})),
-        (SETS, "db", json!({"replicas": 4})),
-        (DAEMONSETS, "probe", json!({})),
-    ] {
-        let mut web = Workload::deploy(&env, kind, name, spec).await?;
+    for kind in kinds::all() {
+        let name = kind.own_name();
+        let mut web = Workload::deploy(&env, kind, &name, kind.sized(4)).await?;
         let before = web.read().await?;
         let all = web.pods().await?.len();
         web.change_image("app:v2").await?;
@@ -383,7 +376,7 @@ pub(crate) async fn a_release_that_the_original_left_half_way_goes_on(env: Env) 
         .await?;
         let content = "application/merge-patch+json";
         let status = json!({"status": status});
-        env.patch_sub(RELEASES, name, "status", content, &status).await?;
+        env.patch_sub(RELEASES, &name, "status", content, &status).await?;
         release.ready(0).await?;
         web.runs("app:v2", 1).await?;
         release.go_to(1).await?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, RELEASES, SETS, ensure, same};
+use crate::kinds;
 use crate::kit::{Steps, Workload, condition, steps};
 
 /// What a set's own controller made before anybody could see the scaling stays, and is told of; what it makes
@@ -51,7 +52,7 @@ pub(crate) async fn an_ordered_set_that_grows_keeps_the_share(env: Env) -> Outco
 
 /// Scaled in, the share is kept as well, and the next step counts from there.
 pub(crate) async fn scaling_in_keeps_the_share_of_the_step(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let web = Workload::deploy(&env, kind, "web", json!({"replicas": 10})).await?;
         let mut web = Steps::of(web, &json!(["20%", "50%", "100%"])).await?;
         web.change("app:v2").await?;
@@ -93,7 +94,7 @@ pub(crate) async fn scaling_a_step_that_is_on_its_way_ends_at_the_share(env: Env
 
 /// A pause holds Pods, not sizes: what is added comes up, and no Pod is replaced.
 pub(crate) async fn scaling_a_paused_rollout_adds_pods_and_replaces_none(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let mut web = steps(&env, kind, &json!(["20%", "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;
@@ -119,7 +120,7 @@ pub(crate) async fn scaling_a_paused_rollout_adds_pods_and_replaces_none(env: En
 
 /// Scaled while it is rolled back: every Pod ends at the stable revision.
 pub(crate) async fn scaling_during_a_roll_back_leaves_no_new_pod(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let mut web = steps(&env, kind, &json!(["60%", "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -137,7 +138,7 @@ pub(crate) async fn scaling_during_a_roll_back_leaves_no_new_pod(env: Env) -> Ou
 
 /// Nothing is left to be released of no Pods: every step is ready at once.
 pub(crate) async fn a_workload_scaled_to_nothing_gets_to_the_end(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let mut web = steps(&env, kind, &json!(["20%", "60%", "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -159,7 +160,7 @@ pub(crate) async fn a_workload_scaled_to_nothing_gets_to_the_end(env: Env) -> Ou
 
 /// A number of Pods is no change of what they run.
 pub(crate) async fn scaling_at_rest_begins_no_release(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.web.scale(7).await?;
         web.web.all_ready(7).await?;
@@ -242,7 +243,7 @@ async fn mark(env: &Env, nodes: &[String], here: bool) -> Outcome {
 
 /// Percentages and numbers, as in `[20%, 5, 100%]`, on each kind.
 pub(crate) async fn a_percentage_then_a_number_then_all(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let web = Workload::deploy(&env, kind, "web", json!({"replicas": 8})).await?;
         walks(web, "20%", 5, [2, 5]).await?;
     }

@@ -7,18 +7,15 @@ use serde_json::{Value, json};
 use crate::env::{
     BUDGETS, DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, SETS, ensure, same,
 };
+use crate::kinds::{self, put_over};
 use crate::kit::{Steps, Workload, budget};
-
-const KINDS: [Kind; 3] = [DEPLOYMENTS, SETS, DAEMONSETS];
 
 /// At a step of two Pods, approved while one of them is not ready.
 async fn with_one_unready(env: &Env, kind: Kind, threshold: Value) -> Result<Steps, Failure> {
-    let one = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
-    let spec = match kind {
-        DEPLOYMENTS => json!({"replicas": 5, "strategy": one}),
-        SETS => json!({"replicas": 5}),
-        _ => json!({"updateStrategy": one}),
-    };
+    let mut spec = kind.sized(5);
+    if let Some(one) = kind.facts().one_unavailable {
+        put_over(&mut spec, &one());
+    }
     let web = Workload::deploy(env, kind, "web", spec).await?;
     let mut web = Steps::of(web, &json!([2, 3, "100%"])).await?;
     web.set(&json!({"strategy": {"canary": {"failureThreshold": threshold}}})).await?;
@@ -42,7 +39,7 @@ async fn goes_on(web: &Steps) -> Outcome {
 /// Without a threshold as many may be unready as the workload's `maxUnavailable` allows, here one. A StatefulSet
 /// has none as long as the server does not know that field of it: [`a_threshold_of_none_waits_for_every_pod`].
 pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, DAEMONSETS] {
+    for kind in kinds::that(|facts| facts.one_unavailable.is_some()) {
         let web = with_one_unready(&env, kind, Value::Null).await?;
         goes_on(&web).await?;
         web.away().await?;
@@ -52,9 +49,9 @@ pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env)
 
 /// With a threshold of none a step waits for every Pod, and goes on with the last.
 pub(crate) async fn a_threshold_of_none_waits_for_every_pod(env: Env) -> Outcome {
-    for (kind, threshold) in
-        [(DEPLOYMENTS, json!(0)), (SETS, json!(0)), (SETS, Value::Null), (DAEMONSETS, json!(0))]
-    {
+    let none = kinds::all().map(|kind| (kind, json!(0)));
+    let unset = kinds::that(|facts| facts.one_unavailable.is_none());
+    for (kind, threshold) in none.chain(unset.map(|kind| (kind, Value::Null))) {
         let web = with_one_unready(&env, kind, threshold).await?;
         web.env
             .stays(Duration::from_secs(8), "the step is not done", || async {
@@ -72,7 +69,7 @@ pub(crate) async fn a_threshold_of_none_waits_for_every_pod(env: Env) -> Outcome
 
 /// A threshold in percent is of the Pods that have moved, parts counting as a whole one.
 pub(crate) async fn a_threshold_in_percent_is_of_what_has_moved(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let web = with_one_unready(&env, kind, json!("10%")).await?;
         goes_on(&web).await?;
         web.away().await?;
@@ -88,11 +85,9 @@ pub(crate) async fn an_ordered_set_goes_step_by_step(env: Env) -> Outcome {
 
 /// Ready is by the user's own `minReadySeconds`, and it stays what it was.
 pub(crate) async fn min_ready_seconds_are_kept_and_waited_for(env: Env) -> Outcome {
-    for kind in KINDS {
-        let mut spec = json!({"minReadySeconds": 4});
-        if kind != DAEMONSETS {
-            spec["replicas"] = json!(4);
-        }
+    for kind in kinds::all() {
+        let mut spec = kind.sized(4);
+        spec["minReadySeconds"] = json!(4);
         walks(&env, kind, spec).await?;
     }
     Ok(())

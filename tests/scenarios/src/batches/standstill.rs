@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, RELEASED, SETS, same};
+use crate::env::{DAEMONSETS, Env, Failure, Kind, Outcome, RELEASED, same};
+use crate::kinds;
 use crate::kit::{Steps, steps};
-
-const KINDS: [Kind; 3] = [DEPLOYMENTS, SETS, DAEMONSETS];
 
 /// At its first step, one Pod moved, and paused.
 async fn paused(env: &Env, kind: Kind, plan: &Value) -> Result<Steps, Failure> {
@@ -21,7 +20,7 @@ async fn paused(env: &Env, kind: Kind, plan: &Value) -> Result<Steps, Failure> {
 
 /// Back to the stable revision is not held up by a pause.
 pub(crate) async fn a_roll_back_in_a_pause_is_done_at_once(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -39,7 +38,7 @@ pub(crate) async fn a_roll_back_in_a_pause_is_done_at_once(env: Env) -> Outcome 
 
 /// Another change in a pause is taken up, and moves nothing before the pause ends.
 pub(crate) async fn another_change_in_a_pause_waits_for_its_end(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = paused(&env, kind, &json!([1, "100%"])).await?;
         let first = web.read().await?["status"]["canaryStatus"]["canaryRevision"].clone();
         web.change_again("app:v3").await?;
@@ -65,7 +64,7 @@ pub(crate) async fn another_change_in_a_pause_waits_for_its_end(env: Env) -> Out
 
 /// Other steps in a pause are taken up, and move nothing before the pause ends.
 pub(crate) async fn other_steps_in_a_pause_wait_for_its_end(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let web = paused(&env, kind, &json!([1, "100%"])).await?;
         web.plan(&json!([2, "100%"])).await?;
         web.env
@@ -87,7 +86,7 @@ pub(crate) async fn other_steps_in_a_pause_wait_for_its_end(env: Env) -> Outcome
 
 /// Disabled in a pause, the workload is given back and goes on by itself.
 pub(crate) async fn a_paused_rollout_can_be_disabled(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -105,7 +104,7 @@ pub(crate) async fn a_paused_rollout_can_be_disabled(env: Env) -> Outcome {
 
 /// Deleted in a pause, likewise, and it does not stay.
 pub(crate) async fn a_paused_rollout_can_be_deleted(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -124,7 +123,7 @@ pub(crate) async fn a_paused_rollout_can_be_deleted(env: Env) -> Outcome {
 
 /// A step that nobody could mean is put right in the status, and moves nothing.
 pub(crate) async fn a_jump_to_nowhere_goes_nowhere(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;
@@ -157,7 +156,7 @@ pub(crate) async fn a_daemonset_is_jumped_and_planned_again(env: Env) -> Outcome
 
 /// An approval by the plan: the pause of the step that waits is set to no time.
 pub(crate) async fn a_pause_that_is_set_to_no_time_is_an_approval(env: Env) -> Outcome {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
         web.change("app:v2").await?;
         let first = web.stands(1, "app:v2", 1).await?;

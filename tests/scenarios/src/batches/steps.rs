@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, SETS, ensure, same};
+use crate::kinds;
 use crate::kit::{Steps, Workload, steps};
 
 /// The published plan, 1, 50 % and 100 %, with an approval between: exact counts at each step.
@@ -72,7 +73,7 @@ pub(crate) async fn a_duration_goes_on_by_itself(env: Env) -> Outcome {
 
 /// Percentages and numbers may be mixed, on every kind, and always advance.
 pub(crate) async fn percentages_and_numbers_may_be_mixed(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let mut web = steps(&env, kind, &json!(["20%", 3, "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;
@@ -87,9 +88,8 @@ pub(crate) async fn percentages_and_numbers_may_be_mixed(env: Env) -> Outcome {
 
 /// Creating a Rollout changes nothing about a workload but its label.
 pub(crate) async fn a_new_rollout_moves_nothing(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
-        let spec = if kind == DAEMONSETS { json!({}) } else { json!({"replicas": 3}) };
-        let web = Workload::deploy(&env, kind, "web", spec).await?;
+    for kind in kinds::all() {
+        let web = Workload::deploy(&env, kind, "web", kind.sized(3)).await?;
         let (before, pods) = (web.read().await?, web.uids().await?);
         let web = Steps::of(web, &json!([1, "100%"])).await?;
         same("spec", &web.web.read().await?["spec"], &before["spec"])?;
@@ -101,7 +101,7 @@ pub(crate) async fn a_new_rollout_moves_nothing(env: Env) -> Outcome {
 
 /// The user's own id names a release, and each Pod bears it with the number of its batch.
 pub(crate) async fn a_release_ends_with_its_pods_labelled_by_the_users_id(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let all = web.web.pods().await?.len();
         let id = json!({"metadata": {"labels": {"rollouts.kruise.io/rollout-id": "r-7"}}});

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{
-    DAEMONSETS, DEPLOYMENTS, EVENTS, Env, Outcome, RELEASED, RELEASES, SETS, ensure, same,
-};
+use crate::env::{DEPLOYMENTS, EVENTS, Env, Outcome, RELEASED, RELEASES, SETS, ensure, same};
+use crate::kinds;
 use crate::kit::{Steps, condition, steps};
 
 /// "`paused` holds the Pods too."
 pub(crate) async fn a_paused_rollout_stands_still_until_it_is_resumed(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
@@ -36,7 +35,7 @@ pub(crate) async fn a_paused_rollout_stands_still_until_it_is_resumed(env: Env) 
 
 /// `nextStepIndex` jumps over steps, forwards and back; backwards moves nothing back.
 pub(crate) async fn a_jump_goes_where_it_is_asked_to(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let mut web = steps(&env, kind, &json!([1, 2, 4, "100%"])).await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
@@ -53,7 +52,7 @@ pub(crate) async fn a_jump_goes_where_it_is_asked_to(env: Env) -> Outcome {
 
 /// "Deleting, disabling gives back every field that Sluice changed"; the workload's own controller goes on.
 pub(crate) async fn a_rollout_that_is_disabled_gives_the_workload_back(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -70,7 +69,7 @@ pub(crate) async fn a_rollout_that_is_disabled_gives_the_workload_back(env: Env)
 }
 
 pub(crate) async fn a_rollout_that_is_deleted_gives_the_workload_back(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         let before = web.web.read().await?;
         web.change("app:v2").await?;
@@ -87,7 +86,7 @@ pub(crate) async fn a_rollout_that_is_deleted_gives_the_workload_back(env: Env) 
 
 /// Steps may change in mid-release: on with the first that is not behind.
 pub(crate) async fn a_changed_plan_goes_on_where_it_stands(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS] {
+    for kind in kinds::scaled() {
         let mut web = steps(&env, kind, &json!([1, 3, "100%"])).await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
@@ -127,7 +126,7 @@ pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
 /// The mark is what protects a release: somebody who replaces the whole object takes it away.
 pub(crate) async fn a_mark_that_is_removed_is_put_back(env: Env) -> Outcome {
     let mark = "rollouts.kruise.io/in-progressing";
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;
@@ -171,7 +170,7 @@ pub(crate) async fn a_workload_that_is_made_anew_is_released_no_further(env: Env
 
 /// A BatchRelease that somebody deletes is made again, and moves nothing.
 pub(crate) async fn a_release_that_somebody_deletes_is_made_again(env: Env) -> Outcome {
-    for kind in [DEPLOYMENTS, SETS, DAEMONSETS] {
+    for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;

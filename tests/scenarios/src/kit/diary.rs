@@ -234,6 +234,12 @@ impl Pages {
         self.entries.iter().find(|entry| entry.pod.uid == uid && entry.pod.healthy())?.ready
     }
 
+    /// How many Pods were of this image at some time; one that changed in its place is of both.
+    pub(crate) fn ever_of(&self, image: &str) -> usize {
+        let of_it = self.entries.iter().filter(|entry| entry.pod.image == image);
+        of_it.map(|entry| entry.pod.uid.as_str()).collect::<BTreeSet<_>>().len()
+    }
+
     /// Every Pod that was there at some time, as it was first seen.
     pub(crate) fn lives(&self) -> Vec<Pod> {
         let mut known = BTreeSet::new();

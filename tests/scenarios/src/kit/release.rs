@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 
 use super::pod::{Pod, pods};
 use super::{Diary, condition};
-use crate::env::{
-    DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, RELEASES, SETS, ensure, same,
-};
+use crate::env::{Env, Failure, Kind, Outcome, RELEASES, ensure, same};
+use crate::kinds::put_over;
 
 /// A workload of Pods of `app:v1` that bear `app: NAME`.
 pub(crate) struct Workload {
@@ -16,23 +15,6 @@ pub(crate) struct Workload {
     pub(crate) kind: Kind,
     pub(crate) name: String,
     diary: Option<Diary>,
-}
-
-/// What holds a change until a release takes it over, by hand.
-pub(crate) fn held(kind: Kind) -> Value {
-    match kind {
-        DEPLOYMENTS => json!({"spec": {"paused": true}}),
-        SETS => json!({"spec": {"updateStrategy": {
-            "type": "RollingUpdate", "rollingUpdate": {"partition": 32767},
-        }}}),
-        // As the webhook would write it; without the annotation OnDelete is what the user wants.
-        _ => json!({
-            "metadata": {"annotations": {
-                "rollouts.kruise.io/daemonset-original-update-strategy": "RollingUpdate",
-            }},
-            "spec": {"updateStrategy": {"type": "OnDelete"}},
-        }),
-    }
 }
 
 impl Workload {
@@ -44,45 +26,15 @@ impl Workload {
         name: &str,
         spec: Value,
     ) -> Result<Self, Failure> {
-        let kind_name = match kind {
-            DEPLOYMENTS => "Deployment",
-            SETS => "StatefulSet",
-            _ => "DaemonSet",
-        };
-        let mut object = json!({
-            "apiVersion": "apps/v1", "kind": kind_name, "metadata": {"name": name},
-            "spec": {
-                "selector": {"matchLabels": {"app": name}},
-                "template": {
-                    "metadata": {"labels": {"app": name}},
-                    "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
-                },
-            },
-        });
-        if kind == SETS {
-            object["spec"]["podManagementPolicy"] = json!("Parallel");
-            object["spec"]["serviceName"] = json!(name);
-        }
-        for (key, value) in spec.as_object().into_iter().flatten() {
-            object["spec"][key] = value.clone();
-        }
+        let mut object = kind.manifest(name, 1);
+        put_over(&mut object["spec"], &spec);
         env.create(kind, &object).await?;
         let workload = Self { env: env.clone(), kind, name: name.to_owned(), diary: None };
         workload
             .until("all Pods are ready", 120, |it| {
-                let status = &it["status"];
-                let number = |key: &str| status[key].as_u64().unwrap_or(0);
-                let wanted = match kind {
-                    DAEMONSETS => number("desiredNumberScheduled"),
-                    _ => it["spec"]["replicas"].as_u64().unwrap_or(1),
-                };
-                let ready = if kind == DAEMONSETS {
-                    number("numberReady")
-                } else {
-                    number("readyReplicas")
-                };
-                let seen = status["observedGeneration"] == it["metadata"]["generation"];
-                seen && wanted > 0 && ready == wanted
+                let seen = it["status"]["observedGeneration"] == it["metadata"]["generation"];
+                let wanted = kind.wanted(it);
+                seen && wanted > 0 && kind.count(it, kind.facts().ready) == wanted
             })
             .await?;
         Ok(workload)
@@ -106,7 +58,7 @@ impl Workload {
     /// A new image, held; from here on every Pod is written down.
     pub(crate) async fn change_image(&mut self, image: &str) -> Outcome {
         self.watch().await?;
-        let mut patch = held(self.kind);
+        let mut patch = (self.kind.facts().hold)();
         patch["spec"]["template"] =
             json!({"spec": {"containers": [{"name": "main", "image": image}]}});
         self.change(&patch).await
@@ -132,8 +84,7 @@ impl Workload {
         let now =
             self.pods().await?.into_iter().filter(|pod| pod.image == image && pod.ready).count();
         let Some(diary) = &self.diary else { return Ok((now, now)) };
-        let lives = diary.read().await?.lives();
-        Ok((now, lives.iter().filter(|pod| pod.image == image).count()))
+        Ok((now, diary.read().await?.ever_of(image)))
     }
 
     /// Exactly so many Pods of this image are there and ready, and no other ever was.
@@ -170,16 +121,11 @@ impl Workload {
     pub(crate) async fn release(&self, batches: &Value) -> Result<Release, Failure> {
         let batches = batches.as_array().into_iter().flatten();
         let batches: Vec<Value> = batches.map(|size| json!({"canaryReplicas": size})).collect();
-        let kind = match self.kind {
-            DEPLOYMENTS => "Deployment",
-            SETS => "StatefulSet",
-            _ => "DaemonSet",
-        };
         let object = json!({
             "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "BatchRelease",
             "metadata": {"name": self.name},
             "spec": {
-                "workloadRef": {"apiVersion": "apps/v1", "kind": kind, "name": self.name},
+                "workloadRef": self.kind.named(&self.name),
                 "releasePlan": {
                     "batches": batches, "batchPartition": 0, "rolloutID": "r1", "failureThreshold": 0,
                     "enableExtraWorkloadForCanary": false,

@@ -3,10 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Workload, condition};
-use crate::env::{
-    DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, SETS, ensure,
-    same,
-};
+use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, ensure, same};
 
 /// Labels that stay on a workload for as long as it has a Rollout.
 const WORKLOAD_TYPE: &str = "rollouts.kruise.io/workload-type";
@@ -20,16 +17,15 @@ pub(crate) struct Steps {
 
 /// What holds a change, as admission writes it.
 pub(crate) fn held(kind: Kind) -> Value {
-    let mut held = super::release::held(kind);
+    let mut held = (kind.facts().hold)();
     held["metadata"]["annotations"][MARK] = json!("{\"rolloutName\":\"web\"}");
     held
 }
 
-/// Five Pods of a Deployment or a StatefulSet, as many as there are Nodes of a DaemonSet; under a Rollout of
-/// these steps: a size, or a size and what is waited for.
+/// Five Pods, or as many as there are Nodes, where these say it; under a Rollout of these steps: a size, or a
+/// size and what is waited for.
 pub(crate) async fn steps(env: &Env, kind: Kind, steps: &Value) -> Result<Steps, Failure> {
-    let spec = if kind == DAEMONSETS { json!({}) } else { json!({"replicas": 5}) };
-    Steps::of(Workload::deploy(env, kind, "web", spec).await?, steps).await
+    Steps::of(Workload::deploy(env, kind, "web", kind.sized(5)).await?, steps).await
 }
 
 impl Steps {
@@ -43,16 +39,11 @@ impl Steps {
     /// A Rollout for a workload that is there.
     pub(crate) async fn begin(web: Workload, steps: &Value) -> Result<Self, Failure> {
         let env = web.env.clone();
-        let kind = match web.kind {
-            DEPLOYMENTS => "Deployment",
-            SETS => "StatefulSet",
-            _ => "DaemonSet",
-        };
         let object = json!({
             "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout",
             "metadata": {"name": "web"},
             "spec": {
-                "workloadRef": {"apiVersion": "apps/v1", "kind": kind, "name": web.name},
+                "workloadRef": web.kind.named(&web.name),
                 "strategy": {"canary": {"enableExtraWorkloadForCanary": false, "steps": plan(steps)}},
             },
         });
@@ -72,8 +63,9 @@ impl Steps {
 
     /// A new image over one that is held: what holds it stays.
     pub(crate) async fn change_again(&mut self, image: &str) -> Outcome {
-        // Admission closes a set at once.
-        let held = if self.web.kind == SETS { held(SETS) } else { json!({}) };
+        // Admission closes at once what would let the first Pods of it go.
+        let kind = self.web.kind;
+        let held = if kind.facts().opens { held(kind) } else { json!({}) };
         self.change_with(image, held).await
     }
 
