@@ -74,6 +74,11 @@ impl Kind {
         format!("web-{}", self.facts().letter.to_lowercase())
     }
 
+    /// Its collection in a namespace.
+    pub fn path(self, namespace: &str) -> String {
+        format!("{}/namespaces/{namespace}/{}", self.0, self.1)
+    }
+
     /// `apps/v1`.
     pub fn api_version(self) -> &'static str {
         self.0.trim_start_matches("/apis/")

@@ -11,10 +11,11 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use controller::Settings;
 use kube::Client;
+use scenarios::env::Kind;
+use scenarios::kinds;
 use serde_json::{Value, json};
 use simulation::{Harness, in_virtual_time, send, wait_for};
 
-const APPS: &str = "/apis/apps/v1/namespaces/default";
 const ROLLOUT: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts/web";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
@@ -45,23 +46,9 @@ fn raced(harness: &Harness, answer: &Value, answered: &Answered) -> Router {
 }
 
 /// A workload of three Pods under a Rollout of these steps, at rest.
-async fn at_rest(client: &Client, kind: &str, steps: &Value) {
-    let mut object = json!({
-        "apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web"},
-        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
-            "metadata": {"labels": {"app": "web"}},
-            "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
-        }},
-    });
-    match kind {
-        "Deployment" => object["spec"]["replicas"] = json!(3),
-        "StatefulSet" => {
-            object["spec"]["replicas"] = json!(3);
-            object["spec"]["serviceName"] = json!("web");
-        }
-        _ => {}
-    }
-    send(client, "POST", &plural(kind), &object).await.unwrap();
+async fn at_rest(client: &Client, kind: Kind, steps: &Value) {
+    let object = kind.manifest("web", 3);
+    send(client, "POST", &kind.path("default"), &object).await.unwrap();
     until(client, PODS, "three Pods are ready", |it| {
         let pods = it["items"].as_array().unwrap();
         pods.len() == 3 && pods.iter().all(ready)
@@ -71,16 +58,12 @@ async fn at_rest(client: &Client, kind: &str, steps: &Value) {
         "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout",
         "metadata": {"name": "web"},
         "spec": {
-            "workloadRef": {"apiVersion": "apps/v1", "kind": kind, "name": "web"},
+            "workloadRef": kind.named("web"),
             "strategy": {"canary": {"steps": steps}},
         },
     });
     send(client, "POST", ROLLOUT.trim_end_matches("/web"), &rollout).await.unwrap();
     until(client, ROLLOUT, "healthy", |it| it["status"]["phase"] == "Healthy").await;
-}
-
-fn plural(kind: &str) -> String {
-    format!("{APPS}/{}s", kind.to_lowercase())
 }
 
 fn ready(pod: &Value) -> bool {
@@ -106,7 +89,7 @@ async fn lose_a_new_pod(client: &Client) {
 }
 
 /// A release in which each answer comes just before a write of the status; how many there were.
-async fn raced_to_its_end(kind: &str, steps: Value, answer: Value) -> usize {
+async fn raced_to_its_end(kind: Kind, steps: Value, answer: Value) -> usize {
     let harness = Harness::start(1).await;
     let client = harness.client();
     let answered = Answered::default();
@@ -117,7 +100,7 @@ async fn raced_to_its_end(kind: &str, steps: Value, answer: Value) -> usize {
     let image = json!({"spec": {"template": {"spec": {"containers": [
         {"name": "main", "image": "app:v2"},
     ]}}}});
-    send(&client, "PATCH", &format!("{}/web", plural(kind)), &image).await.unwrap();
+    send(&client, "PATCH", &format!("{}/web", kind.path("default")), &image).await.unwrap();
     let over = |it: &Value| {
         let conditions = it["status"]["conditions"].as_array().into_iter().flatten();
         let mut succeeded = conditions.filter(|it| it["type"] == "Succeeded");
@@ -150,25 +133,23 @@ async fn raced_to_its_end(kind: &str, steps: Value, answer: Value) -> usize {
     answered.lock().unwrap().len()
 }
 
-const KINDS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
-
 #[test]
 fn an_approval_just_before_any_write_of_the_status_is_kept() {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let steps = json!([{"replicas": 1}, {"replicas": 2}, {"replicas": "100%"}]);
         let approval = json!({"currentStepState": "StepReady"});
         let answers = in_virtual_time(raced_to_its_end(kind, steps, approval));
-        assert_eq!(answers, 2, "{kind}");
+        assert_eq!(answers, 2, "{kind:?}");
     }
 }
 
 #[test]
 fn a_jump_just_before_a_write_of_the_status_is_kept() {
-    for kind in KINDS {
+    for kind in kinds::all() {
         let steps =
             json!([{"replicas": 1}, {"replicas": 1}, {"replicas": 2}, {"replicas": "100%"}]);
         let jump = json!({"nextStepIndex": 4});
         let answers = in_virtual_time(raced_to_its_end(kind, steps, jump));
-        assert_eq!(answers, 1, "{kind}");
+        assert_eq!(answers, 1, "{kind:?}");
     }
 }

@@ -10,84 +10,35 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use controller::Settings;
 use kube::Client;
+use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
 use serde_json::{Value, json};
 use simulation::{Harness, in_virtual_time, send};
 use tokio::sync::Notify;
 
-/// A kind of workload, as a path and as a manifest.
-#[derive(Clone, Copy)]
-struct Kind {
-    plural: &'static str,
-    kind: &'static str,
-}
-
-const DEPLOYMENT: Kind = Kind { plural: "deployments", kind: "Deployment" };
-const STATEFULSET: Kind = Kind { plural: "statefulsets", kind: "StatefulSet" };
-const DAEMONSET: Kind = Kind { plural: "daemonsets", kind: "DaemonSet" };
-
 const RELEASE: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/batchreleases";
 
-impl Kind {
-    fn path(self) -> String {
-        format!("/apis/apps/v1/namespaces/default/{}", self.plural)
-    }
+/// A new image, held by hand until the release takes over.
+fn change(kind: Kind) -> Value {
+    let mut patch = (kind.facts().hold)();
+    patch["spec"]["template"] =
+        json!({"spec": {"containers": [{"name": "main", "image": "app:v2"}]}});
+    patch
+}
 
-    fn manifest(self, replicas: usize) -> Value {
-        let mut object = json!({
-            "apiVersion": "apps/v1", "kind": self.kind, "metadata": {"name": "web"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "web"}},
-                "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
-                },
+fn release(kind: Kind) -> Value {
+    json!({
+        "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "BatchRelease",
+        "metadata": {"name": "web"},
+        "spec": {
+            "workloadRef": kind.named("web"),
+            "releasePlan": {
+                "batches": [
+                    {"canaryReplicas": "20%"}, {"canaryReplicas": "60%"}, {"canaryReplicas": "100%"},
+                ],
+                "batchPartition": 0, "failureThreshold": 0, "rolloutID": "r1",
             },
-        });
-        if self.kind != "DaemonSet" {
-            object["spec"]["replicas"] = json!(replicas);
-        }
-        if self.kind == "StatefulSet" {
-            object["spec"]["podManagementPolicy"] = json!("Parallel");
-            object["spec"]["serviceName"] = json!("web");
-        }
-        object
-    }
-
-    /// A new image, held by hand until the release takes over.
-    fn change(self) -> Value {
-        let mut patch = json!({"spec": {"template": {"spec": {"containers": [
-            {"name": "main", "image": "app:v2"},
-        ]}}}});
-        match self.kind {
-            "Deployment" => patch["spec"]["paused"] = json!(true),
-            "StatefulSet" => {
-                patch["spec"]["updateStrategy"] = json!({"rollingUpdate": {"partition": 32767}});
-            }
-            _ => {
-                patch["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
-                patch["metadata"]["annotations"] = json!({
-                    "rollouts.kruise.io/daemonset-original-update-strategy": "RollingUpdate",
-                });
-            }
-        }
-        patch
-    }
-
-    fn release(self) -> Value {
-        json!({
-            "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "BatchRelease",
-            "metadata": {"name": "web"},
-            "spec": {
-                "workloadRef": {"apiVersion": "apps/v1", "kind": self.kind, "name": "web"},
-                "releasePlan": {
-                    "batches": [
-                        {"canaryReplicas": "20%"}, {"canaryReplicas": "60%"}, {"canaryReplicas": "100%"},
-                    ],
-                    "batchPartition": 0, "failureThreshold": 0, "rolloutID": "r1",
-                },
-            },
-        })
-    }
+        },
+    })
 }
 
 /// Requests by verb and kind, such as `PATCH pods`; and after how many writes the operator dies.
@@ -161,14 +112,21 @@ struct Play {
 impl Play {
     /// A workload, all of its Pods ready; of a DaemonSet one for each node.
     async fn begin(kind: Kind, replicas: usize) -> Self {
-        let nodes = if kind.kind == "DaemonSet" { replicas } else { 3 };
+        let nodes = if kind.facts().replicas { 3 } else { replicas };
         let harness = Harness::with(1, |options| options.nodes = nodes).await;
         let client = harness.client();
-        let manifest = kind.manifest(replicas);
-        send(&client, "POST", &kind.path(), &manifest).await.expect("the workload is taken");
+        let manifest = kind.manifest("web", replicas);
+        send(&client, "POST", &kind.path("default"), &manifest)
+            .await
+            .expect("the workload is taken");
         let play = Self { harness, client, count: Count::default(), kind, replicas };
         play.until("all are ready", async || play.pods("app:v1").await == replicas).await;
         play
+    }
+
+    /// The workload.
+    fn path(&self) -> String {
+        format!("{}/web", self.kind.path("default"))
     }
 
     async fn get(&self, path: &str) -> Value {
@@ -206,11 +164,11 @@ impl Play {
 
     /// The whole release, batch by batch; after each, exactly as many Pods as it says run the new image.
     async fn walk(&self) {
-        let Kind { kind, .. } = self.kind;
-        let path = format!("{}/web", self.kind.path());
+        let kind = self.kind.facts().name;
+        let path = self.path();
         let before = self.get(&path).await;
-        send(&self.client, "PATCH", &path, &self.kind.change()).await.expect("the change is taken");
-        send(&self.client, "POST", RELEASE, &self.kind.release()).await.expect("it is taken");
+        send(&self.client, "PATCH", &path, &change(self.kind)).await.expect("the change is taken");
+        send(&self.client, "POST", RELEASE, &release(self.kind)).await.expect("it is taken");
         for (batch, percent) in (0_u32..).zip([20, 60, 100]) {
             if batch > 0 {
                 self.go_to(Some(batch)).await;
@@ -280,17 +238,17 @@ fn survives(kind: Kind) {
 
 #[test]
 fn a_deployment_gets_there_wherever_the_operator_is_killed() {
-    survives(DEPLOYMENT);
+    survives(DEPLOYMENTS);
 }
 
 #[test]
 fn a_statefulset_gets_there_wherever_the_operator_is_killed() {
-    survives(STATEFULSET);
+    survives(SETS);
 }
 
 #[test]
 fn a_daemonset_gets_there_wherever_the_operator_is_killed() {
-    survives(DAEMONSET);
+    survives(DAEMONSETS);
 }
 
 /// Requests of one release of a hundred Pods in three batches, the labels apart.
@@ -301,7 +259,7 @@ fn costs(kind: Kind, most: u32) {
         assert_eq!(labels, 100, "one for each Pod: {asked:?}");
         let evictions = asked.get("POST pods/eviction").copied().unwrap_or(0);
         let rest = writes(&asked) - labels - evictions;
-        println!("{}: {asked:?}", kind.kind);
+        println!("{}: {asked:?}", kind.facts().name);
         assert!(rest <= most, "{rest} beside labels and evictions: {asked:?}");
     });
 }
@@ -309,33 +267,33 @@ fn costs(kind: Kind, most: u32) {
 #[test]
 fn a_deployment_of_a_hundred_takes_a_tenth_of_what_the_original_asks() {
     // The original: 462 requests, 100 labels among them.
-    costs(DEPLOYMENT, 46);
+    costs(DEPLOYMENTS, 46);
 }
 
 #[test]
 fn a_statefulset_of_a_hundred_takes_a_tenth_of_what_the_original_asks() {
     // The original: 1,186.
-    costs(STATEFULSET, 118);
+    costs(SETS, 118);
 }
 
 #[test]
 fn with_the_gate_a_release_that_is_deleted_leaves_its_workload_held() {
     in_virtual_time(async {
-        let play = Play::begin(DEPLOYMENT, 4).await;
+        let play = Play::begin(DEPLOYMENTS, 4).await;
         let mut settings = Settings::default();
         settings.gates.keep_workload_paused_on_rollout_deletion = true;
         let operator = play.harness.operator(play.harness.router(), "operator", settings);
-        let path = format!("{}/web", play.kind.path());
-        let change = play.kind.change();
+        let path = play.path();
+        let change = change(play.kind);
         send(&play.client, "PATCH", &path, &change).await.expect("the change is taken");
-        let release = format!("{RELEASE}/web");
-        send(&play.client, "POST", RELEASE, &play.kind.release()).await.expect("it is taken");
+        let released = format!("{RELEASE}/web");
+        send(&play.client, "POST", RELEASE, &release(play.kind)).await.expect("it is taken");
         play.until("the first batch is ready", async || {
-            play.get(&release).await["status"]["canaryStatus"]["batchState"] == "Ready"
+            play.get(&released).await["status"]["canaryStatus"]["batchState"] == "Ready"
         })
         .await;
-        send(&play.client, "DELETE", &release, &Value::Null).await.expect("it is deleted");
-        play.until("it is gone", async || play.get(&release).await.is_null()).await;
+        send(&play.client, "DELETE", &released, &Value::Null).await.expect("it is deleted");
+        play.until("it is gone", async || play.get(&released).await.is_null()).await;
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(play.pods("app:v2").await, 1);
         let workload = play.get(&path).await;
@@ -348,21 +306,21 @@ fn with_the_gate_a_release_that_is_deleted_leaves_its_workload_held() {
 #[test]
 fn without_the_gate_no_deployment_is_taken_over() {
     in_virtual_time(async {
-        let play = Play::begin(DEPLOYMENT, 4).await;
+        let play = Play::begin(DEPLOYMENTS, 4).await;
         let mut settings = Settings::default();
         settings.gates.advanced_deployment = false;
         let operator = play.harness.operator(play.harness.router(), "operator", settings);
-        let path = format!("{}/web", play.kind.path());
+        let path = play.path();
         let before = play.get(&path).await;
-        let release = format!("{RELEASE}/web");
-        send(&play.client, "POST", RELEASE, &play.kind.release()).await.expect("it is taken");
+        let released = format!("{RELEASE}/web");
+        send(&play.client, "POST", RELEASE, &release(play.kind)).await.expect("it is taken");
         play.until("it says why", async || {
-            let status = play.get(&release).await["status"]["conditions"].to_string();
+            let status = play.get(&released).await["status"]["conditions"].to_string();
             status.contains("Degraded") && status.contains("AdvancedDeployment")
         })
         .await;
-        send(&play.client, "DELETE", &release, &Value::Null).await.expect("it is deleted");
-        play.until("it is gone", async || play.get(&release).await.is_null()).await;
+        send(&play.client, "DELETE", &released, &Value::Null).await.expect("it is deleted");
+        play.until("it is gone", async || play.get(&released).await.is_null()).await;
         assert_eq!(play.get(&path).await, before);
         operator.stop().await.expect("it leads to the end");
     });

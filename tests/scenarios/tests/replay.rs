@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use controller::Settings;
 use kube::Client;
+use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
 use serde_json::{Value, json};
 use simulation::{Harness, in_virtual_time, send};
 
-const APPS: &str = "/apis/apps/v1/namespaces/default";
 const ROLLOUTS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
@@ -63,7 +63,7 @@ type Picture = BTreeMap<String, String>;
 /// One recorded cluster, lived through.
 struct Play {
     client: Client,
-    kind: String,
+    kind: Kind,
 }
 
 impl Play {
@@ -78,29 +78,15 @@ impl Play {
     }
 
     fn workload(&self) -> String {
-        format!("{APPS}/{}s/web", self.kind.to_lowercase())
+        format!("{}/web", self.kind.path("default"))
     }
 
     /// What a user did to the workload: a comment of the recording.
-    async fn on_the_workload(&mut self, words: &str) {
-        if let Some(kind) = words.strip_prefix("create ") {
-            self.kind = kind.to_owned();
-            let mut object = json!({
-                "apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web"},
-                "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"terminationGracePeriodSeconds": 0,
-                        "containers": [{"name": "main", "image": "app:v1"}]},
-                }},
-            });
-            if kind != "DaemonSet" {
-                object["spec"]["replicas"] = json!(5);
-            }
-            if kind == "StatefulSet" {
-                object["spec"]["serviceName"] = json!("web");
-                object["spec"]["podManagementPolicy"] = json!("Parallel");
-            }
-            self.ask("POST", self.workload().trim_end_matches("/web"), &object).await;
+    async fn on_the_workload(&self, words: &str) {
+        if words.starts_with("create ") {
+            let mut object = self.kind.manifest("web", 5);
+            object["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(0);
+            self.ask("POST", &self.kind.path("default"), &object).await;
             return;
         }
         let Some((_, change)) = words.strip_prefix("patch ").and_then(|it| it.split_once(": "))
@@ -134,7 +120,7 @@ impl Play {
                     "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout",
                     "metadata": {"name": "web"},
                     "spec": {
-                        "workloadRef": {"apiVersion": "apps/v1", "kind": self.kind, "name": "web"},
+                        "workloadRef": self.kind.named("web"),
                         "strategy": {"canary": {"steps": steps(list)}},
                     },
                 });
@@ -178,12 +164,9 @@ impl Play {
 
     async fn picture(&self) -> Option<Picture> {
         let status = self.get(&format!("{ROLLOUTS}/web")).await?["status"].clone();
-        let workload = self.get(&self.workload()).await.unwrap_or_default()["status"].clone();
+        let workload = self.get(&self.workload()).await.unwrap_or_default();
         let canary = &status["canaryStatus"];
-        let updated = match self.kind.as_str() {
-            "DaemonSet" => &workload["updatedNumberScheduled"],
-            _ => &workload["updatedReplicas"],
-        };
+        let updated = self.kind.count(&workload, self.kind.facts().updated);
         let word = |value: &Value| match value {
             Value::Null => "-".to_owned(),
             Value::String(text) if text.is_empty() => "-".to_owned(),
@@ -200,7 +183,7 @@ impl Play {
             ("replicas", count(&canary["canaryReplicas"])),
             ("ready", count(&canary["canaryReadyReplicas"])),
             ("message", word(&status["message"])),
-            ("updated", count(updated)),
+            ("updated", updated.to_string()),
         ]
         .map(|(key, value)| (key.to_owned(), value))
         .into();
@@ -282,11 +265,11 @@ fn expected<'a>(words: &[&str], lines: &mut Peekable<impl Iterator<Item = &'a st
 }
 
 /// Plays one recording.
-async fn play(case: &str, text: &str) -> Differences {
+async fn play(kind: Kind, case: &str, text: &str) -> Differences {
     let harness = Harness::start(1).await;
     let operator = harness.operator(harness.router(), "one", Settings::default());
     harness.admit_by(operator.admission.clone()).await;
-    let mut play = Play { client: harness.client(), kind: String::new() };
+    let play = Play { client: harness.client(), kind };
     let mut differences = Differences::default();
     let mut updated = "0";
     let mut lines = text.lines().peekable();
@@ -325,8 +308,8 @@ async fn play(case: &str, text: &str) -> Differences {
     differences
 }
 
-/// Recordings of one kind, by name.
-fn recorded(kind: &str) -> BTreeMap<String, String> {
+/// Recordings whose names begin so, by name.
+fn recorded(word: &str) -> BTreeMap<String, String> {
     let directory =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engine/tests/rollout/recorded");
     let files = std::fs::read_dir(Path::new(directory)).unwrap();
@@ -335,17 +318,18 @@ fn recorded(kind: &str) -> BTreeMap<String, String> {
     files
         .filter(|path| path.extension().is_some_and(|it| it == "txt"))
         .map(|path| (name(&path), std::fs::read_to_string(&path).unwrap()))
-        .filter(|(name, _)| name.starts_with(kind))
+        .filter(|(name, _)| name.starts_with(word))
         .collect()
 }
 
-/// Replays all of a kind: each has met just these of the differences that are allowed.
-fn replay(kind: &str, allowed: &[usize]) {
-    let cases = recorded(kind);
-    assert!(cases.len() > 10, "recordings of a {kind}: {}", cases.len());
+/// Replays all of a kind, by the word that their names begin with: they have met just these of the differences
+/// that are allowed.
+fn replay(kind: Kind, word: &str, allowed: &[usize]) {
+    let cases = recorded(&format!("{word}-"));
+    assert!(cases.len() > 10, "recordings of a {word}: {}", cases.len());
     let (mut met, mut found) = (BTreeSet::new(), Vec::new());
     for (case, text) in cases {
-        let differences = in_virtual_time(play(&case, &text));
+        let differences = in_virtual_time(play(kind, &case, &text));
         assert!(differences.compared > 1, "{case} has nothing to compare");
         met.extend(differences.on_purpose);
         found.extend(differences.found);
@@ -356,15 +340,15 @@ fn replay(kind: &str, allowed: &[usize]) {
 
 #[test]
 fn every_settled_state_of_a_deployment_is_that_of_the_original_but_on_purpose() {
-    replay("deployment", &[0, 1, 2]);
+    replay(DEPLOYMENTS, "deployment", &[0, 1, 2]);
 }
 
 #[test]
 fn every_settled_state_of_a_statefulset_is_that_of_the_original_but_on_purpose() {
-    replay("statefulset", &[0, 1]);
+    replay(SETS, "statefulset", &[0, 1]);
 }
 
 #[test]
 fn every_settled_state_of_a_daemonset_is_that_of_the_original_but_on_purpose() {
-    replay("daemonset", &[0, 1, 3]);
+    replay(DAEMONSETS, "daemonset", &[0, 1, 3]);
 }

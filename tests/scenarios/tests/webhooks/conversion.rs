@@ -1,9 +1,10 @@
 //! Rollouts in the version that they were not written in.
 
+use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
 use serde_json::{Value, json};
 use simulation::in_virtual_time;
 
-use crate::stage::{Kind, Stage, image, rollout, rollouts};
+use crate::stage::{Stage, image, path, rollout, rollouts};
 
 fn older(path: &str) -> String {
     path.replace("v1beta1", "v1alpha1")
@@ -57,7 +58,7 @@ fn an_older_rollout_is_read_in_the_newer_version_and_comes_back_as_it_was() {
 fn a_newer_rollout_is_read_in_the_older_version_and_written_back_as_it_was() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        let mut written = rollout(Kind::DaemonSet);
+        let mut written = rollout(DAEMONSETS);
         // Not a word of the older version.
         written["spec"]["strategy"]["canary"]["enableExtraWorkloadForCanary"] = json!(true);
         stage.send("POST", &rollouts(""), &written).await.unwrap();
@@ -73,7 +74,7 @@ fn a_newer_rollout_is_read_in_the_older_version_and_written_back_as_it_was() {
 fn a_list_is_in_one_version_whatever_its_objects_were_written_in() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        stage.send("POST", &rollouts(""), &rollout(Kind::DaemonSet)).await.unwrap();
+        stage.send("POST", &rollouts(""), &rollout(DAEMONSETS)).await.unwrap();
         for (path, version) in [(rollouts(""), "v1beta1"), (older(&rollouts("")), "v1alpha1")] {
             let list = stage.get(&path).await;
             assert_eq!(list["apiVersion"], format!("rollouts.kruise.io/{version}"));
@@ -89,9 +90,7 @@ async fn goes_through(kind: Kind, style: Option<&str>) {
     let mut written = json!({
         "apiVersion": "rollouts.kruise.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"},
         "spec": {
-            "objectRef": {"workloadRef": {
-                "apiVersion": "apps/v1", "kind": kind.name(), "name": "web",
-            }},
+            "objectRef": {"workloadRef": kind.named("web")},
             "strategy": {"canary": {"steps": [
                 {"replicas": 1, "pause": {}},
                 {"replicas": "50%", "pause": {}},
@@ -104,10 +103,10 @@ async fn goes_through(kind: Kind, style: Option<&str>) {
         written["metadata"]["annotations"] = annotations;
     }
     let (rollout, collection) = (older(&rollouts("/web")), older(&rollouts("")));
-    let before = stage.get(&kind.path()).await["spec"].clone();
+    let before = stage.get(&path(kind)).await["spec"].clone();
     stage.send("POST", &collection, &written).await.expect("the API server takes it");
     stage.until(&rollout, "healthy", |it| it["status"]["phase"] == "Healthy").await;
-    stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    stage.patch(&path(kind), &image("app:v2")).await.expect("the API server takes it");
     for (step, updated) in [(1, 1), (2, 2)] {
         stage
             .until(&rollout, "the step waits", |it| {
@@ -124,14 +123,14 @@ async fn goes_through(kind: Kind, style: Option<&str>) {
     }
     stage.until(&rollout, "healthy", |it| it["status"]["phase"] == "Healthy").await;
     assert_eq!(stage.running("app:v2").await, 3, "{kind:?}");
-    let mut after = stage.get(&kind.path()).await["spec"].clone();
+    let mut after = stage.get(&path(kind)).await["spec"].clone();
     after["template"] = before["template"].clone();
     assert_eq!(after, before, "{kind:?}: its own fields are back");
 }
 
 #[test]
 fn an_older_manifest_goes_through_its_steps() {
-    in_virtual_time(goes_through(Kind::Deployment, Some("partition")));
-    in_virtual_time(goes_through(Kind::StatefulSet, None));
-    in_virtual_time(goes_through(Kind::StatefulSet, Some("Partition")));
+    in_virtual_time(goes_through(DEPLOYMENTS, Some("partition")));
+    in_virtual_time(goes_through(SETS, None));
+    in_virtual_time(goes_through(SETS, Some("Partition")));
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
 use serde_json::{Value, json};
 use simulation::in_virtual_time;
 
-use crate::stage::{CONTROL, Kind, MARK, Stage, image, rollouts};
+use crate::stage::{CONTROL, MARK, Stage, image, is_held, path, rollouts};
 
 /// Plays a scene for each kind.
 macro_rules! each_kind {
@@ -15,24 +16,24 @@ macro_rules! each_kind {
 
             #[test]
             fn deployment() {
-                in_virtual_time($scene(Kind::Deployment));
+                in_virtual_time($scene(DEPLOYMENTS));
             }
 
             #[test]
             fn statefulset() {
-                in_virtual_time($scene(Kind::StatefulSet));
+                in_virtual_time($scene(SETS));
             }
 
             #[test]
             fn daemonset() {
-                in_virtual_time($scene(Kind::DaemonSet));
+                in_virtual_time($scene(DAEMONSETS));
             }
         })*
     };
 }
 
 each_kind! {
-    a_change_is_held_in_the_write_that_brings_it => is_held;
+    a_change_is_held_in_the_write_that_brings_it => is_held_at_once;
     without_a_rollout_nothing_is_held => is_let_be;
     while_the_originals_manager_runs_nothing_is_held => is_left_to_the_original;
     a_disabled_rollout_holds_nothing => is_let_be_by_a_disabled_one;
@@ -41,7 +42,7 @@ each_kind! {
     another_template_on_top_closes_what_was_open => is_closed_again;
 }
 
-async fn is_held(kind: Kind) {
+async fn is_held_at_once(kind: Kind) {
     let stage = Stage::set().await;
     stage.released(kind).await;
     // Not a label, not a size, not what stands already.
@@ -50,15 +51,14 @@ async fn is_held(kind: Kind) {
         json!({"spec": {"minReadySeconds": 1}}),
         image("app:v1"),
     ] {
-        let object = stage.patch(&kind.path(), &patch).await.expect("the API server takes it");
+        let object = stage.patch(&path(kind), &patch).await.expect("the API server takes it");
         assert_eq!(object["metadata"]["annotations"][MARK], Value::Null, "{patch}");
-        assert!(!kind.is_held(&object), "{patch}");
+        assert!(!is_held(kind, &object), "{patch}");
     }
-    let object =
-        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    let object = stage.patch(&path(kind), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], "{\"rolloutName\":\"web\"}");
-    assert!(kind.is_held(&object), "{object:#}");
-    if kind == Kind::Deployment {
+    assert!(is_held(kind, &object), "{object:#}");
+    if kind == DEPLOYMENTS {
         let stable = &object["metadata"]["labels"]["rollouts.kruise.io/stable-revision"];
         assert!(stable.is_string(), "{object:#}");
     }
@@ -68,11 +68,10 @@ async fn is_let_be(kind: Kind) {
     let stage = Stage::set().await;
     stage.deploy(kind).await;
     let label = json!({"metadata": {"labels": {"rollouts.kruise.io/workload-type": "x"}}});
-    stage.patch(&kind.path(), &label).await.expect("the API server takes it");
-    let object =
-        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    stage.patch(&path(kind), &label).await.expect("the API server takes it");
+    let object = stage.patch(&path(kind), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
-    assert!(!kind.is_held(&object), "{object:#}");
+    assert!(!is_held(kind, &object), "{object:#}");
 }
 
 async fn is_let_be_by_a_disabled_one(kind: Kind) {
@@ -81,10 +80,9 @@ async fn is_let_be_by_a_disabled_one(kind: Kind) {
     let disabled = json!({"spec": {"disabled": true}});
     stage.patch(&rollouts("/web"), &disabled).await.expect("the API server takes it");
     stage.until(&rollouts("/web"), "disabled", |it| it["status"]["phase"] == "Disabled").await;
-    let object =
-        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    let object = stage.patch(&path(kind), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
-    assert!(!kind.is_held(&object), "{object:#}");
+    assert!(!is_held(kind, &object), "{object:#}");
 }
 
 async fn is_left_to_the_original(kind: Kind) {
@@ -101,17 +99,16 @@ async fn is_left_to_the_original(kind: Kind) {
     let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
     stage.send("POST", leases, &lease).await.expect("the API server takes it");
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let object =
-        stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    let object = stage.patch(&path(kind), &image("app:v2")).await.expect("the API server takes it");
     assert_eq!(object["metadata"]["annotations"][MARK], Value::Null);
-    assert!(!kind.is_held(&object), "{object:#}");
+    assert!(!is_held(kind, &object), "{object:#}");
 }
 
 /// At the first step, which has moved one Pod and waits for somebody.
 async fn at_step_1(kind: Kind) -> Stage {
     let stage = Stage::set().await;
     stage.released(kind).await;
-    stage.patch(&kind.path(), &image("app:v2")).await.expect("the API server takes it");
+    stage.patch(&path(kind), &image("app:v2")).await.expect("the API server takes it");
     let waits = |it: &Value| it["status"]["currentStepState"] == "StepPaused";
     stage.until(&rollouts("/web"), "at step 1", waits).await;
     assert_eq!(stage.running("app:v2").await, 1);
@@ -120,8 +117,9 @@ async fn at_step_1(kind: Kind) -> Stage {
 
 async fn stays_held(kind: Kind) {
     let stage = at_step_1(kind).await;
-    let before = stage.get(&kind.path()).await;
-    let object = stage.patch(&kind.path(), &kind.lets_go()).await.expect("the API server takes it");
+    let before = stage.get(&path(kind)).await;
+    let object =
+        stage.patch(&path(kind), &(kind.facts().lets_go)()).await.expect("the API server takes it");
     assert_eq!(object["spec"], before["spec"], "{kind:?}");
     tokio::time::sleep(Duration::from_secs(120)).await;
     assert_eq!(stage.running("app:v2").await, 1, "{kind:?}");
@@ -129,12 +127,12 @@ async fn stays_held(kind: Kind) {
 
 async fn survives_a_replace(kind: Kind) {
     let stage = at_step_1(kind).await;
-    let before = stage.get(&kind.path()).await;
+    let before = stage.get(&path(kind)).await;
     let mut object = before.clone();
     object["metadata"]["annotations"] = json!({});
     object["metadata"]["labels"] = json!({});
     object["spec"]["paused"] = json!(false);
-    let object = stage.send("PUT", &kind.path(), &object).await.expect("the API server takes it");
+    let object = stage.send("PUT", &path(kind), &object).await.expect("the API server takes it");
     assert_eq!(object["spec"], before["spec"], "{kind:?}");
     for mark in [MARK, CONTROL] {
         let stands = &object["metadata"]["annotations"][mark];
@@ -147,9 +145,8 @@ async fn survives_a_replace(kind: Kind) {
 
 async fn is_closed_again(kind: Kind) {
     let stage = at_step_1(kind).await;
-    let object =
-        stage.patch(&kind.path(), &image("app:v3")).await.expect("the API server takes it");
-    assert!(kind.is_held(&object), "{object:#}");
+    let object = stage.patch(&path(kind), &image("app:v3")).await.expect("the API server takes it");
+    assert!(is_held(kind, &object), "{object:#}");
     assert!(object["metadata"]["annotations"][MARK].is_string());
     let on_top = |it: &Value| {
         it["status"]["currentStepState"] == "StepPaused" && it["status"]["currentStepIndex"] == 1
@@ -162,10 +159,10 @@ async fn is_closed_again(kind: Kind) {
 #[test]
 fn bounds_without_a_type_are_kept_and_not_refused_beside_recreate() {
     in_virtual_time(async {
-        let stage = at_step_1(Kind::Deployment).await;
+        let stage = at_step_1(DEPLOYMENTS).await;
         let bounds = json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": 3}}}});
         let object =
-            stage.patch(&Kind::Deployment.path(), &bounds).await.expect("the API server takes it");
+            stage.patch(&path(DEPLOYMENTS), &bounds).await.expect("the API server takes it");
         assert_eq!(object["spec"]["strategy"], json!({"type": "Recreate"}));
         let kept = &object["metadata"]["annotations"]["rollouts.kruise.io/deployment-strategy"];
         assert!(kept.as_str().unwrap_or_default().contains("\"maxSurge\":3"), "{kept}");

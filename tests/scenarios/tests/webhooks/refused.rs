@@ -1,15 +1,16 @@
 //! What is refused on its way in, with the original's words.
 
+use scenarios::env::{DAEMONSETS, DEPLOYMENTS, SETS};
 use serde_json::json;
 use simulation::in_virtual_time;
 
-use crate::stage::{Kind, Stage, image, rollout, rollouts};
+use crate::stage::{Stage, image, path, rollout, rollouts};
 
 #[test]
 fn a_rollout_without_steps_is_refused() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        let mut empty = rollout(Kind::Deployment);
+        let mut empty = rollout(DEPLOYMENTS);
         empty["spec"]["strategy"]["canary"]["steps"] = json!([]);
         let (code, message) = stage.send("POST", &rollouts(""), &empty).await.unwrap_err();
         assert_eq!(code, 422, "{message}");
@@ -44,8 +45,8 @@ fn a_rollout_of_the_older_version_is_refused_by_the_fields_that_its_author_wrote
 fn a_second_rollout_of_one_workload_is_refused_and_the_first_is_named() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        stage.released(Kind::StatefulSet).await;
-        let mut second = rollout(Kind::StatefulSet);
+        stage.released(SETS).await;
+        let mut second = rollout(SETS);
         second["metadata"]["name"] = json!("other");
         let (code, message) = stage.send("POST", &rollouts(""), &second).await.unwrap_err();
         assert_eq!(code, 422, "{message}");
@@ -57,8 +58,8 @@ fn a_second_rollout_of_one_workload_is_refused_and_the_first_is_named() {
 fn the_number_of_steps_cannot_change_in_mid_release() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        stage.released(Kind::DaemonSet).await;
-        stage.patch(&Kind::DaemonSet.path(), &image("app:v2")).await.unwrap();
+        stage.released(DAEMONSETS).await;
+        stage.patch(&path(DAEMONSETS), &image("app:v2")).await.unwrap();
         let progresses = |it: &serde_json::Value| it["status"]["phase"] == "Progressing";
         stage.until(&rollouts("/web"), "progressing", progresses).await;
         let steps = json!({"spec": {"strategy": {"canary": {"steps": [{"replicas": "100%"}]}}}});
@@ -72,10 +73,10 @@ fn the_number_of_steps_cannot_change_in_mid_release() {
 fn a_deployment_that_would_be_recreated_is_refused_and_the_remedy_named() {
     in_virtual_time(async {
         let stage = Stage::set().await;
-        stage.released(Kind::Deployment).await;
+        stage.released(DEPLOYMENTS).await;
         let strategy = json!({"type": "Recreate", "rollingUpdate": null});
         let recreate = json!({"spec": {"strategy": strategy}});
-        let path = Kind::Deployment.path();
+        let path = path(DEPLOYMENTS);
         stage.patch(&path, &recreate).await.unwrap();
         let (code, message) = stage.patch(&path, &image("app:v2")).await.unwrap_err();
         assert_eq!(code, 422, "{message}");

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use kube::Client;
+use scenarios::env::Kind;
 use serde_json::{Value, json};
 use simulation::{Harness, Operator, send, wait_for};
 
@@ -12,52 +13,14 @@ pub(crate) const NAMESPACE: &str = "shop";
 pub(crate) const MARK: &str = "rollouts.kruise.io/in-progressing";
 pub(crate) const CONTROL: &str = "batchrelease.rollouts.kruise.io/control-info";
 
-/// A kind of workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Deployment,
-    StatefulSet,
-    DaemonSet,
+/// The workload of this kind.
+pub(crate) fn path(kind: Kind) -> String {
+    format!("{}/web", kind.path(NAMESPACE))
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Deployment, Self::StatefulSet, Self::DaemonSet];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Deployment => "Deployment",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-        }
-    }
-
-    pub(crate) fn path(self) -> String {
-        let plural = format!("{}s", self.name().to_lowercase());
-        format!("/apis/apps/v1/namespaces/{NAMESPACE}/{plural}/web")
-    }
-
-    /// Whether nothing moves by itself, as the object stands.
-    pub(crate) fn is_held(self, object: &Value) -> bool {
-        let spec = &object["spec"];
-        match self {
-            Self::Deployment => spec["paused"] == true,
-            Self::StatefulSet => spec["updateStrategy"]["rollingUpdate"]["partition"] == 32767,
-            Self::DaemonSet => spec["updateStrategy"]["type"] == "OnDelete",
-        }
-    }
-
-    /// What lets go of it.
-    pub(crate) fn lets_go(self) -> Value {
-        match self {
-            Self::Deployment => json!({"spec": {"paused": false, "strategy": {
-                "type": "RollingUpdate", "rollingUpdate": {"maxSurge": 2, "maxUnavailable": 0},
-            }}}),
-            Self::StatefulSet => {
-                json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
-            }
-            Self::DaemonSet => json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}}),
-        }
-    }
+/// Whether nothing moves by itself, as the object stands.
+pub(crate) fn is_held(kind: Kind, object: &Value) -> bool {
+    (kind.facts().is_held)(object)
 }
 
 pub(crate) struct Stage {
@@ -113,27 +76,10 @@ impl Stage {
 
     /// A workload of three Pods, all of them ready.
     pub(crate) async fn deploy(&self, kind: Kind) {
-        let mut object = json!({
-            "apiVersion": "apps/v1", "kind": kind.name(), "metadata": {"name": "web"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "web"}},
-                "template": template("app:v1"),
-            },
-        });
-        if kind != Kind::DaemonSet {
-            object["spec"]["replicas"] = json!(3);
-        }
-        if kind == Kind::StatefulSet {
-            object["spec"]["serviceName"] = json!("web");
-            object["spec"]["podManagementPolicy"] = json!("Parallel");
-        }
-        let path = kind.path();
-        let collection = path.trim_end_matches("/web");
-        self.send("POST", collection, &object).await.expect("the API server takes it");
-        self.until(&path, "three Pods are ready", |it| {
-            it["status"]["readyReplicas"] == 3 || it["status"]["numberReady"] == 3
-        })
-        .await;
+        let object = kind.manifest("web", 3);
+        self.send("POST", &kind.path(NAMESPACE), &object).await.expect("the API server takes it");
+        let ready = |it: &Value| kind.count(it, kind.facts().ready) == 3;
+        self.until(&path(kind), "three Pods are ready", ready).await;
     }
 
     /// A workload, and a Rollout of two steps for it that is healthy: all that it needs to be held.
@@ -176,7 +122,7 @@ pub(crate) fn rollout(kind: Kind) -> Value {
     json!({
         "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout", "metadata": {"name": "web"},
         "spec": {
-            "workloadRef": {"apiVersion": "apps/v1", "kind": kind.name(), "name": "web"},
+            "workloadRef": kind.named("web"),
             "strategy": {"canary": {"steps": [
                 {"replicas": 1, "pause": {}}, {"replicas": "100%"},
             ]}},
