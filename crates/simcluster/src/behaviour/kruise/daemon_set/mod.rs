@@ -211,6 +211,9 @@ impl Look<'_> {
     fn write_status(&mut self, places: &BTreeMap<String, Place>, kept: bool) {
         let mut status = status::of(self.hands.set, places, self.hands.now);
         status["daemonSetHash"] = self.hash.clone().into();
+        if status["updatedNumberScheduled"].is_null() {
+            status["updatedNumberScheduled"] = 0.into();
+        }
         let before = &self.hands.set["status"]["observedGeneration"];
         match status.as_object_mut() {
             Some(status) if !kept && before.is_null() => {
