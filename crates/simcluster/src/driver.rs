@@ -21,6 +21,8 @@ use crate::behaviour::definitions::Definitions;
 use crate::behaviour::deployment::Deployments;
 use crate::behaviour::garbage::Garbage;
 use crate::behaviour::kruise::clone_set::CloneSets;
+use crate::behaviour::kruise::daemon_set::AdvancedDaemonSets;
+use crate::behaviour::kruise::stateful_set::AdvancedStatefulSets;
 use crate::behaviour::kubelet::Kubelets;
 use crate::behaviour::namespace::Namespaces;
 use crate::behaviour::node::Nodes;
@@ -106,6 +108,8 @@ impl Driver {
     #[must_use]
     pub fn with_kruise(self) -> Self {
         self.with(CloneSets, 10..=40)
+            .with(AdvancedStatefulSets, 10..=40)
+            .with(AdvancedDaemonSets::default(), 10..=40)
     }
 
     /// Adds a behaviour that looks some milliseconds after a change.

@@ -5,4 +5,6 @@
 mod lab;
 
 mod clone_sets;
+mod daemon_sets;
 mod replay;
+mod stateful_sets;
