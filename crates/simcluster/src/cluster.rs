@@ -82,7 +82,7 @@ impl SimCluster {
         if options.kruise {
             for object in kruise::definitions::all() {
                 server
-                    .commit(Write::Create { collection: CRDS, object }, "kruise-manager", now)
+                    .commit(Write::Create { collection: CRDS, object }, kruise::MANAGER, now)
                     .expect("an empty server takes definitions");
             }
         }

@@ -1,4 +1,5 @@
 //! Kruise's workloads do what was recorded of the original.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail where they stand")]
 
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../workloads/lab.rs"]
@@ -6,5 +7,6 @@ mod lab;
 
 mod clone_sets;
 mod daemon_sets;
+mod cloned;
 mod replay;
 mod stateful_sets;

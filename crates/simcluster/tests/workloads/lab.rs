@@ -55,6 +55,14 @@ impl Lab {
         }
     }
 
+    /// Lets time pass up to the next thing that is due, and does that.
+    pub(crate) fn step(&mut self) {
+        self.driver.run_due(self.now());
+        let now = self.driver.next_due().expect("something is due");
+        *self.now.lock().unwrap() = now;
+        self.driver.run_due(now);
+    }
+
     pub(crate) fn create(&self, collection: Collection, object: Value) {
         let write = Write::Create { collection, object };
         self.cluster.server().commit(write, "test", self.now()).unwrap();

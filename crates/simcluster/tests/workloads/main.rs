@@ -3,5 +3,6 @@
 
 mod daemonsets;
 mod deployments;
+#[allow(dead_code, reason = "each test binary uses a part of it")]
 mod lab;
 mod replicasets;

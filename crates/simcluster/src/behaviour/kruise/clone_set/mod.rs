@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::history::Revisions;
 use self::sizes::{Bounds, Group, Sizes};
-use super::{CLONESETS, in_place, lifecycle};
+use super::{CLONESETS, MANAGER, in_place, lifecycle};
 use crate::behaviour::statefulset::replica::REVISION_LABEL;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, Verb, View, Write, own, pod};
 use crate::object::{self, Key, Object, PODS};
@@ -35,7 +35,7 @@ pub struct CloneSets;
 
 impl Behaviour for CloneSets {
     fn name(&self) -> &'static str {
-        COMPONENT
+        MANAGER
     }
 
     fn concerns(&self, _: &dyn View, change: &Change) -> Vec<Key> {
