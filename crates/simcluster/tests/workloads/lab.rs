@@ -43,7 +43,12 @@ impl Lab {
 
     /// Lets some seconds pass.
     pub(crate) fn pass(&mut self, seconds: i64) {
-        let end = self.now() + SignedDuration::from_secs(seconds);
+        self.pass_millis(seconds * 1000);
+    }
+
+    /// Lets some milliseconds pass.
+    pub(crate) fn pass_millis(&mut self, millis: i64) {
+        let end = self.now() + SignedDuration::from_millis(millis);
         loop {
             let now = self.now();
             self.driver.run_due(now);
@@ -124,6 +129,10 @@ impl Lab {
             .iter()
             .map(|one| format!("{}: {}", text(&one["reason"]), text(&one["message"])))
             .collect()
+    }
+
+    pub(crate) fn nodes(&self) -> Vec<Object> {
+        self.cluster.server().view().list(&NODES, None).cloned().collect()
     }
 
     pub(crate) fn node(&self, number: usize) -> Key {

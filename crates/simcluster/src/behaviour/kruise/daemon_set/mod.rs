@@ -69,7 +69,8 @@ impl Behaviour for AdvancedDaemonSets {
         let hash = current.hash().to_owned();
         let places = daemonset::of_nodes(&nodes, &hands.places(&nodes, &hash));
         let revisions = old.iter().map(|one| &**one).chain([current.object()]).collect();
-        let mut look = Look { hands, nodes, hash, revisions, written: BTreeSet::new() };
+        let (begun, written) = (BTreeSet::new(), BTreeSet::new());
+        let mut look = Look { hands, nodes, hash, revisions, begun, written };
         look.refresh();
         look.act(&places, &mut self.backoff(), rng);
         look.hands.prune(&old);
@@ -85,6 +86,8 @@ struct Look<'a> {
     hash: String,
     /// All revisions, that of today last.
     revisions: Vec<&'a Value>,
+    /// The Pods whose gate has been closed for an update that this look carries out.
+    begun: BTreeSet<String>,
     /// The Pods that have been written in this look: a second write would meet a newer version.
     written: BTreeSet<String>,
 }
@@ -103,16 +106,18 @@ impl Look<'_> {
     fn refresh(&mut self) {
         let step = |pod: &Object| {
             let begun = in_place::is_closed(pod) && object::label(pod, HASH) != Some(&self.hash);
-            let write = match begun.then(|| self.in_place(pod)).flatten() {
-                Some(write) => Some(write),
-                None => in_place::refresh(pod, self.hands.now),
-            };
-            Some((object::name(pod).to_owned(), write?))
+            let update = begun.then(|| self.in_place(pod)).flatten();
+            let begun = update.is_some();
+            let write = update.or_else(|| in_place::refresh(pod, self.hands.now))?;
+            Some((object::name(pod).to_owned(), begun, write))
         };
         let stays = |pod: &&Object| !object::is_terminating(pod);
-        let steps: Vec<(String, Write)> =
+        let steps: Vec<(String, bool, Write)> =
             self.hands.pods.iter().filter(stays).filter_map(step).collect();
-        for (name, write) in steps {
+        for (name, begun, write) in steps {
+            if begun {
+                self.begun.insert(name.clone());
+            }
             self.written.insert(name);
             self.hands.writes.push(write);
         }
@@ -180,6 +185,11 @@ impl Look<'_> {
         };
         let mut seen = places.clone();
         seen.retain(|_, place| place.fit.runs || !place.pods.is_empty());
+        // An update takes two writes. Between them its Pod is down, and counts as a new one does.
+        let pods = seen.values_mut().flat_map(|place| &mut place.pods);
+        for pod in pods.filter(|pod| self.begun.contains(&pod.name)) {
+            pod.updated = true;
+        }
         let selects: Option<&dyn Fn(&str) -> bool> =
             if selector.is_object() { Some(&selects) } else { None };
         let chosen = roll::chosen(&seen, partition, selects);

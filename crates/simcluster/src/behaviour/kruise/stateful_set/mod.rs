@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use self::roll::Rolling;
 use self::status::Numbers;
+use super::clone_set::MARK;
 use super::{ADVANCED_STATEFULSETS, in_place, lifecycle};
 use crate::behaviour::deployment::bounds::scaled;
 use crate::behaviour::statefulset::hands::{self, Hands, Revisions};
@@ -18,9 +19,6 @@ use crate::behaviour::statefulset::revision;
 use crate::behaviour::statefulset::sync::{self, Act, Seen, Want};
 use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write, pod};
 use crate::object::{self, Key, Object};
-
-/// The label by which somebody asks for the deletion of a Pod.
-const MARK: &str = "apps.kruise.io/specified-delete";
 
 /// The controller of Advanced StatefulSets.
 #[derive(Debug, Default)]
