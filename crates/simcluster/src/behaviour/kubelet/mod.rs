@@ -164,14 +164,17 @@ impl Look<'_> {
 
     fn live(&mut self) -> Option<Timestamp> {
         let container = &self.pod["status"]["containerStatuses"][0];
-        if container["state"]["running"].is_object() {
+        let runs = container["state"]["running"].is_object();
+        if self.image_changed() {
+            return self.replace(runs);
+        }
+        if runs {
             return self.run();
         }
         let reason = container["state"]["waiting"]["reason"].as_str().unwrap_or_default();
         let restarts = container["restartCount"].as_i64().unwrap_or(0);
         match reason {
-            // The image may have been mended in place.
-            "ImagePullBackOff" if self.script.broken.is_some() => None,
+            "ImagePullBackOff" => None,
             "CrashLoopBackOff" => self.restart(restarts),
             _ => self.start(restarts),
         }
@@ -223,16 +226,6 @@ impl Look<'_> {
         let container = &self.pod["status"]["containerStatuses"][0];
         let restarts = container["restartCount"].as_i64().unwrap_or(0);
         let ready = container["ready"] == true;
-        if self.image_changed() {
-            // In place: the containers are replaced under the same Pod.
-            self.memory.since = Some(self.now);
-            self.write(|object, now| {
-                let waiting = Containers::Waiting("ContainerCreating", String::new());
-                status::set_containers(object, &waiting, false, Some(now));
-                status::set_ready(object, false, now);
-            });
-            return Some(self.now + self.script.startup);
-        }
         if self.script.crash_after.is_some_and(|after| self.since() + after <= self.now) {
             return self.crash(restarts);
         }
@@ -252,6 +245,17 @@ impl Look<'_> {
             status::set_ready(object, true, now);
         });
         self.next_of_run(true)
+    }
+
+    /// The containers are replaced under the same Pod; those that ran die for it.
+    fn replace(&mut self, ran: bool) -> Option<Timestamp> {
+        self.memory.since = Some(self.now);
+        self.write(|object, now| {
+            let waiting = Containers::Waiting("ContainerCreating", String::new());
+            status::set_containers(object, &waiting, false, ran.then_some(now));
+            status::set_ready(object, false, now);
+        });
+        Some(self.now + if self.script.broken.is_some() { PULL } else { self.script.startup })
     }
 
     fn image_changed(&self) -> bool {

@@ -235,3 +235,28 @@ fn an_image_changed_in_place_restarts_the_container_under_the_same_pod() {
     lab.check(("Running", "", 1, true));
     assert_eq!(lab.pod()["status"]["containerStatuses"][0]["image"], "app:v2");
 }
+
+#[test]
+fn an_image_mended_in_place_takes_as_long_to_start_as_any_other() {
+    let mut lab = Lab::new("app:broken", &json!({}));
+    lab.until(100.0);
+    lab.check(("Pending", "ImagePullBackOff", 0, false));
+    lab.edit(&key(), |pod| pod["spec"]["containers"][0]["image"] = "app:v2".into());
+    lab.now = start() + SignedDuration::from_secs(100);
+    lab.until(101.9);
+    lab.check(("Pending", "ContainerCreating", 0, false));
+    lab.until(102.2);
+    lab.check(("Running", "", 0, true));
+}
+
+#[test]
+fn an_image_broken_in_place_is_told_by_its_own_name() {
+    let mut lab = Lab::new("app:broken", &json!({}));
+    lab.until(100.0);
+    lab.edit(&key(), |pod| pod["spec"]["containers"][0]["image"] = "app:broken-too".into());
+    lab.now = start() + SignedDuration::from_secs(100);
+    lab.until(102.0);
+    let waiting = &lab.pod()["status"]["containerStatuses"][0]["state"]["waiting"];
+    assert_eq!(waiting["reason"], "ImagePullBackOff");
+    assert!(waiting["message"].as_str().unwrap().contains("app:broken-too"));
+}
