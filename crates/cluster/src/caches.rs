@@ -8,21 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use api::batches::{BatchRelease, Rollout};
 use api::bedrock::StatefulsetRollout;
-use engine::world::{Pod, Uid};
+use engine::world::Uid;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use kube::Client;
 
 use crate::concern::{Kept, Woken};
 use crate::key::Key;
+use crate::kind::Kind;
 use crate::seen::{
-    BudgetSeen, DaemonSetSeen, DeploymentSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen,
-    Served, StatefulSetSeen,
+    BudgetSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen, Served, WorkloadSeen,
 };
 use crate::subject::{Front, Subject, Workload};
 use crate::table::Table;
 use crate::unseen::Unseen;
-use crate::watch::{self, Seen, Watched};
+use crate::watch::{self, Seen};
 use crate::written::Written;
 
 /// Why a subject is to be looked at.
@@ -49,10 +49,8 @@ pub(crate) struct Held {
     pub(crate) statefulset_rollouts: Table<Resource<StatefulsetRollout>>,
     pub(crate) rollouts: Table<Resource<Rollout>>,
     pub(crate) releases: Table<Resource<BatchRelease>>,
-    pub(crate) deployments: Table<DeploymentSeen>,
+    pub(crate) workloads: Workloads,
     pub(crate) replica_sets: Table<ReplicaSetSeen>,
-    pub(crate) sets: Table<StatefulSetSeen>,
-    pub(crate) daemon_sets: Table<DaemonSetSeen>,
     pub(crate) revisions: Table<RevisionSeen>,
     pub(crate) pods: Table<PodSeen>,
     pub(crate) budgets: Table<BudgetSeen>,
@@ -64,51 +62,40 @@ pub(crate) struct Held {
     awake: bool,
 }
 
-/// Does the same for each kind, in the order in which they are told.
-macro_rules! each_kind {
-    ($seen:ident => $what:expr) => {
-        [
-            {
-                type $seen = Resource<StatefulsetRollout>;
-                $what
-            },
-            {
-                type $seen = Resource<Rollout>;
-                $what
-            },
-            {
-                type $seen = Resource<BatchRelease>;
-                $what
-            },
-            {
-                type $seen = DeploymentSeen;
-                $what
-            },
-            {
-                type $seen = ReplicaSetSeen;
-                $what
-            },
-            {
-                type $seen = StatefulSetSeen;
-                $what
-            },
-            {
-                type $seen = DaemonSetSeen;
-                $what
-            },
-            {
-                type $seen = RevisionSeen;
-                $what
-            },
-            {
-                type $seen = PodSeen;
-                $what
-            },
-            {
-                type $seen = BudgetSeen;
-                $what
-            },
-        ]
+/// The workloads, a table for each kind.
+#[derive(Default)]
+pub(crate) struct Workloads([Table<WorkloadSeen>; Kind::ALL.len()]);
+
+impl Workloads {
+    pub(crate) fn of(&self, kind: Kind) -> &Table<WorkloadSeen> {
+        &self.0[kind as usize]
+    }
+
+    pub(crate) fn of_mut(&mut self, kind: Kind) -> &mut Table<WorkloadSeen> {
+        &mut self.0[kind as usize]
+    }
+}
+
+/// Does the same for each table, in the order in which they are told: with the type of its rows, and the
+/// shelf that it stands on.
+macro_rules! each_table {
+    ($seen:ident, $shelf:ident => $what:expr) => {{
+        let mut all = Vec::new();
+        each_table!(all, $seen, $shelf => $what;
+            Resource<StatefulsetRollout>, Resource<Rollout>, Resource<BatchRelease>);
+        for $shelf in Kind::ALL {
+            type $seen = WorkloadSeen;
+            all.push($what);
+        }
+        each_table!(all, $seen, $shelf => $what; ReplicaSetSeen, RevisionSeen, PodSeen, BudgetSeen);
+        all
+    }};
+    ($all:ident, $seen:ident, $shelf:ident => $what:expr; $($type:ty),*) => {
+        $({
+            type $seen = $type;
+            let $shelf = ();
+            $all.push($what);
+        })*
     };
 }
 
@@ -128,37 +115,38 @@ impl Caches {
         seed: u64,
     ) -> Vec<(&'static str, BoxFuture<'static, ()>)> {
         let mut seed = seed;
-        let watches = each_kind!(K => {
+        each_table!(K, shelf => {
             seed = seed.wrapping_add(1);
-            self.feed::<K>(client, namespace, seed)
-        });
-        watches.into()
+            self.feed::<K>(shelf, client, namespace, seed)
+        })
     }
 
     fn feed<K: Kept>(
         self: &Arc<Self>,
+        shelf: K::Shelf,
         client: &Client,
         namespace: Option<&str>,
         seed: u64,
     ) -> (&'static str, BoxFuture<'static, ()>) {
         let (caches, client) = (Arc::clone(self), client.clone());
         let namespace = namespace.map(str::to_owned);
-        let tell = move |seen: Seen<K>| caches.take(seen);
-        (K::PLURAL, watch::watch::<K>(client, namespace, seed, tell).boxed())
+        let source = K::source(shelf);
+        let tell = move |seen: Seen<K>| caches.take(shelf, seen);
+        (source.title, watch::watch(client, source, namespace, seed, tell).boxed())
     }
 
     /// Takes what a watch has seen, and wakes whom it concerns.
-    fn take<K: Kept>(&self, seen: Seen<K>) {
+    fn take<K: Kept>(&self, shelf: K::Shelf, seen: Seen<K>) {
         let woken = {
             let mut held = self.lock();
             let all = matches!(seen, Seen::All(..));
-            let changes = K::table_mut(&mut held).take(seen);
+            let changes = K::table_mut(&mut held, shelf).take(seen);
             if all {
                 K::listed(&mut held);
             }
             let mut woken = Woken::new();
             for change in &changes {
-                K::concerned(&mut held, change, &mut woken);
+                K::concerned(&mut held, shelf, change, &mut woken);
             }
             if !held.awake {
                 held.awake = held.waiting_for().is_empty();
@@ -187,7 +175,10 @@ impl Caches {
     /// The kinds whose watch is broken just now, and why; what is shown of them may be old.
     pub fn broken(&self) -> BTreeMap<&'static str, String> {
         let held = self.lock();
-        let all = each_kind!(K => (K::PLURAL, K::table(&held).broken().map(str::to_owned)));
+        let all = each_table!(K, shelf => {
+            let broken = K::table(&held, shelf).broken();
+            (K::source(shelf).title, broken.map(str::to_owned))
+        });
         all.into_iter().filter_map(|(kind, why)| Some((kind, why?))).collect()
     }
 
@@ -240,7 +231,7 @@ impl Caches {
         resource_version: &str,
         status: T::Status,
     ) where
-        Resource<T>: Kept,
+        Resource<T>: Kept<Shelf = ()>,
     {
         let mut held = self.lock();
         T::written(&mut held.written).put(key, uid, resource_version, status);
@@ -251,8 +242,10 @@ impl Caches {
     pub fn forget_seen(&self, unseen: &mut Unseen) {
         let held = self.lock();
         unseen.forget(|kind, version| {
-            let all = each_kind!(K => (K::PLURAL, K::table(&held).shows(version)));
-            all.into_iter().any(|(plural, shown)| plural == kind && shown)
+            let all = each_table!(K, shelf => {
+                K::source(shelf).title == kind && K::table(&held, shelf).shows(version)
+            });
+            all.into_iter().any(|shown| shown)
         });
     }
 
@@ -268,9 +261,9 @@ fn meta<T>(seen: &Resource<T>) -> &crate::seen::meta::Meta {
 
 impl Held {
     pub(crate) fn waiting_for(&self) -> Vec<String> {
-        let all = each_kind!(K => {
-            let table = K::table(self);
-            (K::PLURAL, table.listed(), table.broken())
+        let all = each_table!(K, shelf => {
+            let table = K::table(self, shelf);
+            (K::source(shelf).title, table.listed(), table.broken())
         });
         let missing = all.into_iter().filter(|(_, listed, _)| !listed);
         missing
@@ -291,15 +284,24 @@ impl Held {
 
     pub(crate) fn forget_written<T: Served>(&mut self, key: &Key)
     where
-        Resource<T>: Kept,
+        Resource<T>: Kept<Shelf = ()>,
     {
-        let meta = <Resource<T> as Kept>::table(self).get(key).map(|seen| seen.meta.clone());
+        let meta = <Resource<T> as Kept>::table(self, ()).get(key).map(|seen| seen.meta.clone());
         T::written(&mut self.written).forget(key, meta.as_ref());
     }
 
-    /// The Pods that a UID controls, by name.
-    pub(crate) fn pods_of(&self, uid: &str) -> Vec<Pod> {
-        self.pods.owned_by(uid).map(|seen| seen.pod.clone()).collect()
+    /// A workload, if it is there.
+    pub(crate) fn workload(&self, workload: &Workload) -> Option<&WorkloadSeen> {
+        self.workloads.of(workload.kind).get(&workload.key)
+    }
+
+    /// Path of a workload in the API, in the version that its kind was found in.
+    pub(crate) fn path(&self, workload: &Workload) -> String {
+        let source = workload.kind.facts().source;
+        let served = self.workloads.of(workload.kind).served();
+        let served = served.or(source.served.first().copied()).unwrap_or_default();
+        let Key { namespace, name } = &workload.key;
+        format!("{}/{name}", source.collection(served, Some(namespace)))
     }
 
     /// Who names a workload, in order.

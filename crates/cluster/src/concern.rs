@@ -8,38 +8,51 @@ use serde_json::Value;
 
 use crate::caches::{Held, Why};
 use crate::key::Key;
+use crate::kind::{Kind, Owns};
 use crate::seen::meta::{Meta, Owner};
 use crate::seen::{
-    BudgetSeen, DaemonSetSeen, DeploymentSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen,
-    Served, StatefulSetSeen,
+    BudgetSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen, Served, WorkloadSeen,
 };
-use crate::subject::{Front, Kind, Subject, Workload};
+use crate::subject::{Front, Subject, Workload};
 use crate::table::{Change, Row, Table};
+use crate::watch::Source;
 
 /// Subjects to be woken.
 pub(crate) type Woken = BTreeMap<Subject, Why>;
 
 /// A kind with a table among the caches.
 pub(crate) trait Kept: Row {
-    fn table(held: &Held) -> &Table<Self>;
+    /// What tells its table from others of the same rows.
+    type Shelf: Copy + Send + 'static;
 
-    fn table_mut(held: &mut Held) -> &mut Table<Self>;
+    /// Where it is watched.
+    fn source(shelf: Self::Shelf) -> Source;
+
+    fn table(held: &Held, shelf: Self::Shelf) -> &Table<Self>;
+
+    fn table_mut(held: &mut Held, shelf: Self::Shelf) -> &mut Table<Self>;
 
     /// After the table shows the change: keeps the indexes and adds the subjects concerned.
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken);
+    fn concerned(held: &mut Held, shelf: Self::Shelf, change: &Change<Self>, woken: &mut Woken);
 
     /// A whole list has come in.
     fn listed(_held: &mut Held) {}
 }
 
-/// Tells of each kind in which table it stands.
+/// Tells of rows that have one table which it is, and where they are watched.
 macro_rules! table {
-    ($name:ident) => {
-        fn table(held: &Held) -> &Table<Self> {
+    ($name:ident, $source:expr) => {
+        type Shelf = ();
+
+        fn source((): ()) -> Source {
+            $source
+        }
+
+        fn table(held: &Held, (): ()) -> &Table<Self> {
             &held.$name
         }
 
-        fn table_mut(held: &mut Held) -> &mut Table<Self> {
+        fn table_mut(held: &mut Held, (): ()) -> &mut Table<Self> {
             &mut held.$name
         }
     };
@@ -56,9 +69,9 @@ impl<T: Served> Row for Resource<T> {
 }
 
 impl Kept for Resource<StatefulsetRollout> {
-    table!(statefulset_rollouts);
+    table!(statefulset_rollouts, StatefulsetRollout::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         resource(held, change, woken);
     }
 
@@ -68,9 +81,9 @@ impl Kept for Resource<StatefulsetRollout> {
 }
 
 impl Kept for Resource<Rollout> {
-    table!(rollouts);
+    table!(rollouts, Rollout::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         resource(held, change, woken);
     }
 
@@ -80,9 +93,9 @@ impl Kept for Resource<Rollout> {
 }
 
 impl Kept for Resource<BatchRelease> {
-    table!(releases);
+    table!(releases, BatchRelease::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         resource(held, change, woken);
         // The Rollout that wrote it reads how far it is.
         woken.entry(Subject::new(Front::Rollout, change.key.clone())).or_insert(Why::Event);
@@ -96,7 +109,7 @@ impl Kept for Resource<BatchRelease> {
 /// A resource that is served: it itself, and those that wait for the workload that it names or named.
 fn resource<T: Served>(held: &mut Held, change: &Change<Resource<T>>, woken: &mut Woken)
 where
-    Resource<T>: Kept,
+    Resource<T>: Kept<Shelf = ()>,
 {
     let subject = Subject::new(T::FRONT, change.key.clone());
     let (old, new) = (change.old.as_deref(), change.new.as_deref());
@@ -124,41 +137,49 @@ fn same_version(one: &Meta, other: &Meta) -> bool {
     one.uid == other.uid && one.resource_version == other.resource_version
 }
 
-/// A workload: those that name it.
-macro_rules! workload {
-    ($seen:ty, $table:ident, $kind:expr) => {
-        impl Row for $seen {
-            fn key(&self) -> Key {
-                self.meta.key()
-            }
+impl Row for WorkloadSeen {
+    fn key(&self) -> Key {
+        self.meta.key()
+    }
 
-            fn says_the_same_as(&self, other: &Self) -> bool {
-                same_version(&self.meta, &other.meta)
-            }
-        }
-
-        impl Kept for $seen {
-            table!($table);
-
-            fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
-                held.wake_naming(&Workload::new($kind, change.key.clone()), woken);
-            }
-        }
-    };
+    fn says_the_same_as(&self, other: &Self) -> bool {
+        same_version(&self.meta, &other.meta)
+    }
 }
 
-workload!(DeploymentSeen, deployments, Kind::Deployment);
-workload!(StatefulSetSeen, sets, Kind::StatefulSet);
-workload!(DaemonSetSeen, daemon_sets, Kind::DaemonSet);
+impl Kept for WorkloadSeen {
+    type Shelf = Kind;
 
-/// Whether this is the owner of a kind of `apps`.
-fn is(owner: Option<&Owner>, kind: &str) -> bool {
-    owner.is_some_and(|owner| owner.kind == kind && owner.api_version == "apps/v1")
+    fn source(kind: Kind) -> Source {
+        kind.facts().source
+    }
+
+    fn table(held: &Held, kind: Kind) -> &Table<Self> {
+        held.workloads.of(kind)
+    }
+
+    fn table_mut(held: &mut Held, kind: Kind) -> &mut Table<Self> {
+        held.workloads.of_mut(kind)
+    }
+
+    fn concerned(held: &mut Held, kind: Kind, change: &Change<Self>, woken: &mut Woken) {
+        held.wake_naming(&Workload::new(kind, change.key.clone()), woken);
+    }
 }
 
-/// The workload of this kind that an owner is.
-fn owner(kind: Kind, namespace: &str, owner: &Owner) -> Workload {
-    Workload::new(kind, Key::new(namespace, owner.name.as_str()))
+/// The kind of workload that an owner is of, if it is one.
+fn kind(owner: Option<&Owner>) -> Option<Kind> {
+    owner.and_then(|owner| Kind::of_version(&owner.api_version, &owner.kind))
+}
+
+/// Whether this is a workload that owns such things, and has them looked at.
+fn has(owner: Option<&Owner>, owns: Owns) -> bool {
+    kind(owner).is_some_and(|kind| kind.facts().owns == owns)
+}
+
+/// The workload that an owner is.
+fn owner(namespace: &str, owner: &Owner) -> Option<Workload> {
+    Some(Workload::new(kind(Some(owner))?, Key::new(namespace, owner.name.as_str())))
 }
 
 impl Row for ReplicaSetSeen {
@@ -171,7 +192,7 @@ impl Row for ReplicaSetSeen {
     }
 
     fn kept(&self) -> bool {
-        is(self.meta.owner.as_ref(), "Deployment")
+        has(self.meta.owner.as_ref(), Owns::ReplicaSets)
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -180,12 +201,13 @@ impl Row for ReplicaSetSeen {
 }
 
 impl Kept for ReplicaSetSeen {
-    table!(replica_sets);
+    table!(replica_sets, ReplicaSetSeen::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         for set in [&change.old, &change.new].into_iter().flatten() {
-            if let Some(of) = &set.meta.owner {
-                held.wake_naming(&owner(Kind::Deployment, &change.key.namespace, of), woken);
+            let of = set.meta.owner.as_ref();
+            if let Some(of) = of.and_then(|of| owner(&change.key.namespace, of)) {
+                held.wake_naming(&of, woken);
             }
         }
     }
@@ -201,7 +223,7 @@ impl Row for RevisionSeen {
     }
 
     fn kept(&self) -> bool {
-        is(self.meta.owner.as_ref(), "DaemonSet")
+        has(self.meta.owner.as_ref(), Owns::Revisions)
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -210,12 +232,13 @@ impl Row for RevisionSeen {
 }
 
 impl Kept for RevisionSeen {
-    table!(revisions);
+    table!(revisions, RevisionSeen::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         for revision in [&change.old, &change.new].into_iter().flatten() {
-            if let Some(of) = &revision.meta.owner {
-                held.wake_naming(&owner(Kind::DaemonSet, &change.key.namespace, of), woken);
+            let of = revision.meta.owner.as_ref();
+            if let Some(of) = of.and_then(|of| owner(&change.key.namespace, of)) {
+                held.wake_naming(&of, woken);
             }
         }
     }
@@ -232,7 +255,9 @@ impl Row for PodSeen {
 
     fn kept(&self) -> bool {
         let of = self.owner.as_ref();
-        ["StatefulSet", "ReplicaSet", "DaemonSet"].into_iter().any(|kind| is(of, kind))
+        let replica_set = |of: &Owner| of.kind == "ReplicaSet" && of.api_version == "apps/v1";
+        of.is_some_and(replica_set)
+            || kind(of).is_some_and(|kind| kind.facts().owns != Owns::ReplicaSets)
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -241,21 +266,16 @@ impl Row for PodSeen {
 }
 
 impl Kept for PodSeen {
-    table!(pods);
+    table!(pods, PodSeen::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         for pod in [&change.old, &change.new].into_iter().flatten() {
             let Some(of) = &pod.owner else { continue };
             let namespace = change.key.namespace.as_str();
-            let workload = match of.kind.as_str() {
-                "StatefulSet" => Some(owner(Kind::StatefulSet, namespace, of)),
-                "DaemonSet" => Some(owner(Kind::DaemonSet, namespace, of)),
-                _ => {
-                    let set = held.replica_sets.get(&Key::new(namespace, of.name.as_str()));
-                    let above = set.and_then(|set| set.meta.owner.as_ref());
-                    above.map(|above| owner(Kind::Deployment, namespace, above))
-                }
-            };
+            let workload = owner(namespace, of).or_else(|| {
+                let set = held.replica_sets.get(&Key::new(namespace, of.name.as_str()));
+                set.and_then(|set| owner(namespace, set.meta.owner.as_ref()?))
+            });
             if let Some(workload) = workload {
                 held.wake_for_pods(&workload, woken);
             }
@@ -276,9 +296,9 @@ impl Row for BudgetSeen {
 }
 
 impl Kept for BudgetSeen {
-    table!(budgets);
+    table!(budgets, BudgetSeen::SOURCE);
 
-    fn concerned(held: &mut Held, change: &Change<Self>, woken: &mut Woken) {
+    fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         let selects = |labels: &Value| {
             [&change.old, &change.new].into_iter().flatten().any(|budget| budget.selects(labels))
         };
@@ -301,12 +321,6 @@ impl Kept for BudgetSeen {
 impl Held {
     /// The labels of a workload's Pod template, as it stands.
     fn template_labels(&self, workload: &Workload) -> Option<&Value> {
-        let key = &workload.key;
-        let spec = match workload.kind {
-            Kind::Deployment => self.deployments.get(key).map(|it| &it.spec),
-            Kind::StatefulSet => self.sets.get(key).map(|it| &it.spec),
-            Kind::DaemonSet => self.daemon_sets.get(key).map(|it| &it.spec),
-        };
-        spec.map(crate::seen::spec::Spec::template_labels)
+        self.workload(workload).map(|seen| seen.spec.template_labels())
     }
 }

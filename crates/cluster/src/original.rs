@@ -21,7 +21,7 @@ use tracing::{info, warn};
 use crate::clock::Clock;
 use crate::key::Key;
 use crate::lease::LeaseFacts;
-use crate::watch::{self, Seen, Watched};
+use crate::watch::{self, Seen, Source, Watched};
 
 /// What is known of the original's manager.
 pub struct Original {
@@ -29,6 +29,12 @@ pub struct Original {
     leases: Mutex<BTreeMap<Key, Record>>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
+
+/// The leases of its name, where there are any.
+const LEASES: Source = Source {
+    name: Some(ORIGINAL_LEASE),
+    ..Source::optional("leases", "leases", &["/apis/coordination.k8s.io/v1"])
+};
 
 /// A lease, and since when it has been like this.
 struct Record {
@@ -60,7 +66,8 @@ impl Original {
     ) -> BoxFuture<'static, ()> {
         let (original, client) = (Arc::clone(self), client.clone());
         let namespace = namespace.map(str::to_owned);
-        watch::watch::<LeaseSeen>(client, namespace, seed, move |seen| original.take(seen)).boxed()
+        let tell = move |seen: Seen<LeaseSeen>| original.take(seen);
+        watch::watch(client, LEASES, namespace, seed, tell).boxed()
     }
 
     /// Whether it runs, as far as is known.
@@ -84,7 +91,7 @@ impl Original {
                 self.lock().retain(|key, _| leases.iter().any(|lease| lease.key == *key));
                 leases.into_iter().for_each(|lease| self.put(lease, now));
             }
-            Seen::Broken(_) | Seen::Open => {}
+            Seen::Served(_) | Seen::Broken(_) | Seen::Open => {}
         }
         match (before, self.running(now)) {
             (false, Some(Running { holder, .. })) => {
@@ -143,11 +150,6 @@ impl From<Value> for LeaseSeen {
 }
 
 impl Watched for LeaseSeen {
-    const PLURAL: &'static str = "leases";
-    const GROUP_VERSION: &'static str = "/apis/coordination.k8s.io/v1";
-    const OPTIONAL: bool = true;
-    const NAME: Option<&'static str> = Some(ORIGINAL_LEASE);
-
     fn resource_version(&self) -> &str {
         &self.facts.resource_version
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::key::Key;
+use crate::kind::Kind;
 
 /// The fronts: one for each served resource that the loop looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,48 +76,6 @@ impl fmt::Display for Subject {
     }
 }
 
-/// Kinds of workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// `apps/v1` Deployment.
-    Deployment,
-    /// `apps/v1` StatefulSet.
-    StatefulSet,
-    /// `apps/v1` DaemonSet.
-    DaemonSet,
-}
-
-impl Kind {
-    /// The kind of this group and name, if it is served.
-    pub fn of(group: &str, kind: &str) -> Option<Self> {
-        match (group, kind) {
-            ("apps", "Deployment") => Some(Self::Deployment),
-            ("apps", "StatefulSet") => Some(Self::StatefulSet),
-            ("apps", "DaemonSet") => Some(Self::DaemonSet),
-            _ => None,
-        }
-    }
-
-    /// Its name in manifests.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Deployment => "Deployment",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-        }
-    }
-
-    /// Its collection in the API.
-    pub fn collection(self, namespace: &str) -> String {
-        let plural = match self {
-            Self::Deployment => "deployments",
-            Self::StatefulSet => "statefulsets",
-            Self::DaemonSet => "daemonsets",
-        };
-        format!("/apis/apps/v1/namespaces/{namespace}/{plural}")
-    }
-}
-
 /// One workload. Ordered by kind and then by key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Workload {
@@ -131,15 +90,10 @@ impl Workload {
     pub fn new(kind: Kind, key: Key) -> Self {
         Self { kind, key }
     }
-
-    /// Path of the object in the API.
-    pub fn path(&self) -> String {
-        format!("{}/{}", self.kind.collection(&self.key.namespace), self.key.name)
-    }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.name(), self.key)
+        write!(f, "{} {}", self.kind.word(), self.key)
     }
 }

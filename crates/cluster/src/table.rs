@@ -44,6 +44,8 @@ pub(crate) struct Table<K> {
     /// The latest resourceVersion that was seen: what was written under an earlier one is shown.
     version: u128,
     listed: bool,
+    /// Where the kind is served, as far as is known.
+    served: Option<&'static str>,
     broken: Option<String>,
 }
 
@@ -54,6 +56,7 @@ impl<K> Default for Table<K> {
             owned: BTreeMap::new(),
             version: 0,
             listed: false,
+            served: None,
             broken: None,
         }
     }
@@ -69,6 +72,10 @@ impl<K: Row> Table<K> {
                 Vec::new()
             }
             Seen::Open => Vec::new(),
+            Seen::Served(at) => {
+                self.served = Some(at);
+                Vec::new()
+            }
             Seen::Applied(row) => {
                 self.has_come_to(row.resource_version());
                 self.put(row).into_iter().collect()
@@ -153,6 +160,11 @@ impl<K: Row> Table<K> {
         self.rows.get(key).map(|row| &**row)
     }
 
+    /// All of them, in order of keys.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &K> {
+        self.rows.values().map(|row| &**row)
+    }
+
     pub(crate) fn keys(&self) -> Keys<'_, Key, Arc<K>> {
         self.rows.keys()
     }
@@ -168,6 +180,11 @@ impl<K: Row> Table<K> {
         let from = Key::new(namespace, "");
         let rows = self.rows.range(from..).take_while(move |(key, _)| key.namespace == namespace);
         rows.map(|(_, row)| &**row)
+    }
+
+    /// Where the kind was last found to be served: group and version, as in paths.
+    pub(crate) fn served(&self) -> Option<&'static str> {
+        self.served
     }
 
     /// Whether it has been listed once.

@@ -34,22 +34,54 @@ const ABSENT: Duration = Duration::from_secs(30);
 /// How long a page of a list may take.
 const PAGE_TIME_OUT: Duration = Duration::from_secs(60);
 
+/// Where the objects of a kind are listed and watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What it is called where people are told of it: no two kinds have the same.
+    pub title: &'static str,
+    /// Plural, as in paths.
+    pub plural: &'static str,
+    /// Where it may be served, the first that is being taken: `/api/v1`, `/apis/apps/v1`.
+    pub served: &'static [&'static str],
+    /// Whether a cluster may be without this kind: it is looked for again every half minute, and until
+    /// then there are none.
+    pub optional: bool,
+    /// The one name that objects are looked at by; `None` for all.
+    pub name: Option<&'static str>,
+}
+
+impl Source {
+    /// A kind that is there in any cluster.
+    pub const fn of(plural: &'static str, served: &'static [&'static str]) -> Self {
+        Self { title: plural, plural, served, optional: false, name: None }
+    }
+
+    /// A kind that may be missing.
+    pub const fn optional(
+        title: &'static str,
+        plural: &'static str,
+        served: &'static [&'static str],
+    ) -> Self {
+        Self { title, plural, served, optional: true, name: None }
+    }
+
+    /// Its objects in the API; `served` is one of where it may be served, `namespace` is `None` for all.
+    pub fn collection(&self, served: &str, namespace: Option<&str>) -> String {
+        match namespace {
+            Some(namespace) => format!("{served}/namespaces/{namespace}/{}", self.plural),
+            None => format!("{served}/{}", self.plural),
+        }
+    }
+
+    fn field_selector(&self) -> Option<String> {
+        self.name.map(|name| format!("metadata.name={name}"))
+    }
+}
+
 /// A kind that can be watched: the part of its objects that is used. Whatever else they hold is
 /// dropped while decoding, and nothing in them may make decoding fail, or one odd object would hide
 /// all others.
 pub trait Watched: DeserializeOwned + Clone + Send + 'static {
-    /// Plural, as in paths and in what is waited for.
-    const PLURAL: &'static str;
-    /// `/api/v1`, `/apis/apps/v1`.
-    const GROUP_VERSION: &'static str;
-
-    /// Whether a cluster may be without this kind: it is looked for again every half minute, and until
-    /// then there are none.
-    const OPTIONAL: bool = false;
-
-    /// The one name that objects of this kind are looked at by; `None` for all.
-    const NAME: Option<&'static str> = None;
-
     /// `metadata.resourceVersion`.
     fn resource_version(&self) -> &str;
 }
@@ -57,6 +89,8 @@ pub trait Watched: DeserializeOwned + Clone + Send + 'static {
 /// What a watch has to tell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen<K> {
+    /// Where the kind is served, one of [`Source::served`]; told before a list.
+    Served(&'static str),
     /// All objects that there are, and as of which resourceVersion: any other is gone.
     All(Vec<K>, String),
     /// One is new or has changed.
@@ -101,32 +135,33 @@ enum End {
 /// `namespace` is `None` for all. `jitter` seeds the spread of the pauses.
 pub async fn watch<K: Watched>(
     client: Client,
+    source: Source,
     namespace: Option<String>,
     jitter: u64,
     mut tell: impl FnMut(Seen<K>),
 ) {
-    let path = match &namespace {
-        Some(namespace) => format!("{}/namespaces/{namespace}/{}", K::GROUP_VERSION, K::PLURAL),
-        None => format!("{}/{}", K::GROUP_VERSION, K::PLURAL),
-    };
-    let request = Request::new(path);
+    let kind = source.title;
     let mut backoff = Backoff::new(jitter);
     let mut version: Option<String> = None;
     let mut broken = false;
+    // Where it is served: the one that is tried, and those that are to be tried after it.
+    let mut places = Places::new(source.served);
     loop {
+        let at = At { client: &client, source, path: places.path(source, namespace.as_deref()) };
         let end = match &mut version {
-            None => match list::<K>(&client, &request).await {
-                Ok((items, at)) => {
-                    debug!(kind = K::PLURAL, items = items.len(), version = at, "listed");
-                    tell(Seen::All(items, at.clone()));
+            None => match list::<K>(&at).await {
+                Ok((items, listed)) => {
+                    debug!(kind, items = items.len(), version = listed, "listed");
+                    tell(Seen::Served(places.found()));
+                    tell(Seen::All(items, listed.clone()));
                     backoff.reset();
                     broken = false;
-                    version = Some(at);
+                    version = Some(listed);
                     continue;
                 }
                 Err(end) => end,
             },
-            Some(version) => match open::<K>(&client, &request, version).await {
+            Some(version) => match open::<K>(&at, version).await {
                 Ok(stream) => {
                     if std::mem::take(&mut broken) {
                         tell(Seen::Open);
@@ -146,45 +181,87 @@ pub async fn watch<K: Watched>(
                 version = None;
                 (why, None)
             }
-            End::Unknown(why) if K::OPTIONAL => {
-                debug!(kind = K::PLURAL, why, "there is no such kind");
-                tell(Seen::All(Vec::new(), String::new()));
-                version = None;
-                broken = false;
-                backoff.reset();
-                tokio::time::sleep(ABSENT).await;
-                continue;
-            }
             End::Unknown(why) => {
                 version = None;
+                if places.next() {
+                    continue;
+                }
+                if source.optional {
+                    debug!(kind, why, "there is no such kind");
+                    tell(Seen::All(Vec::new(), String::new()));
+                    broken = false;
+                    backoff.reset();
+                    tokio::time::sleep(ABSENT).await;
+                    continue;
+                }
                 (why, None)
             }
         };
         let pause = backoff.pause().max(Duration::from_secs(asked.unwrap_or(0).into()));
-        warn!(kind = K::PLURAL, ?pause, why, "watch is broken");
+        warn!(kind, ?pause, why, "watch is broken");
         broken = true;
         tell(Seen::Broken(why));
         tokio::time::sleep(pause).await;
     }
 }
 
-fn named<K: Watched>() -> Option<String> {
-    K::NAME.map(|name| format!("metadata.name={name}"))
+/// Where a kind may be served: a round ends where it has been asked for at each place in vain, and another
+/// begins at the preferred one.
+struct Places {
+    all: &'static [&'static str],
+    at: usize,
+    /// How many have said no since one said yes.
+    vain: usize,
+}
+
+impl Places {
+    fn new(all: &'static [&'static str]) -> Self {
+        Self { all, at: 0, vain: 0 }
+    }
+
+    fn path(&self, source: Source, namespace: Option<&str>) -> String {
+        source.collection(self.all.get(self.at).copied().unwrap_or_default(), namespace)
+    }
+
+    /// It is served here.
+    fn found(&mut self) -> &'static str {
+        self.vain = 0;
+        self.all.get(self.at).copied().unwrap_or_default()
+    }
+
+    /// Not here: whether there is another place to ask at, before the round is over.
+    fn next(&mut self) -> bool {
+        self.vain += 1;
+        let over = self.vain >= self.all.len();
+        (self.at, self.vain) = match over {
+            true => (0, 0),
+            false => ((self.at + 1) % self.all.len(), self.vain),
+        };
+        !over
+    }
+}
+
+/// What is asked, and where.
+struct At<'a> {
+    client: &'a Client,
+    source: Source,
+    path: String,
 }
 
 /// All pages, and the version at which to go on.
-async fn list<K: Watched>(client: &Client, request: &Request) -> Result<(Vec<K>, String), End> {
+async fn list<K: Watched>(at: &At<'_>) -> Result<(Vec<K>, String), End> {
+    let request = Request::new(at.path.as_str());
     let mut items = Vec::new();
     let mut next: Option<String> = None;
     loop {
         let ask = params::ListParams {
-            field_selector: named::<K>(),
+            field_selector: at.source.field_selector(),
             limit: Some(PAGE),
             continue_token: next.take(),
             ..params::ListParams::default()
         };
         let ask = request.list(&ask).map_err(|error| End::Desynced(error.to_string()))?;
-        let page = tokio::time::timeout(PAGE_TIME_OUT, client.request::<List<K>>(ask)).await;
+        let page = tokio::time::timeout(PAGE_TIME_OUT, at.client.request::<List<K>>(ask)).await;
         let page = page
             .map_err(|_| End::Failed("no answer to a list".to_owned(), None))?
             .map_err(|error| failed(&error))?;
@@ -201,19 +278,16 @@ async fn list<K: Watched>(client: &Client, request: &Request) -> Result<(Vec<K>,
 
 type Events<K> = BoxStream<'static, kube::Result<WatchEvent<K>>>;
 
-async fn open<K: Watched>(
-    client: &Client,
-    request: &Request,
-    version: &str,
-) -> Result<Events<K>, End> {
+async fn open<K: Watched>(at: &At<'_>, version: &str) -> Result<Events<K>, End> {
+    let request = Request::new(at.path.as_str());
     let ask = params::WatchParams {
-        field_selector: named::<K>(),
+        field_selector: at.source.field_selector(),
         timeout: Some(OPEN),
         bookmarks: true,
         ..params::WatchParams::default()
     };
     let ask = request.watch(&ask, version).map_err(|error| End::Desynced(error.to_string()))?;
-    match tokio::time::timeout(wire::TIME_OUT, client.request_events::<K>(ask)).await {
+    match tokio::time::timeout(wire::TIME_OUT, at.client.request_events::<K>(ask)).await {
         Ok(Ok(stream)) => Ok(stream.boxed()),
         Ok(Err(error)) => Err(failed(&error)),
         Err(_) => Err(End::Failed("no answer to a watch".to_owned(), None)),

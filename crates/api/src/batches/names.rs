@@ -64,11 +64,11 @@ pub const DAEMONSET_ADVANCED_CONTROL: &str = "rollouts.kruise.io/daemonset-advan
 pub const DAEMONSET_ORIGINAL_STRATEGY: &str =
     "rollouts.kruise.io/daemonset-original-update-strategy";
 
-/// Annotation of ours, of a StatefulSet in release: its `updateStrategy` before, as JSON.
-pub const STATEFULSET_ORIGINAL_STRATEGY: &str = "sluice.dev/original-update-strategy";
+/// Annotation of ours, of a workload in release that a partition holds: its `updateStrategy` before, as JSON.
+pub const ORIGINAL_STRATEGY: &str = "sluice.dev/original-update-strategy";
 
-/// Annotation of ours, of a StatefulSet in release: the partition that holds it, a number. Whoever
-/// releases it writes both at once; a partition that is lowered below this one is somebody else's doing,
+/// Annotation of ours, of a workload in release: the partition that holds it, a number or a percentage.
+/// Whoever releases it writes both at once; a partition that is lowered below this one is somebody else's doing,
 /// and the webhook takes it back.
 pub const HELD_PARTITION: &str = "sluice.dev/held-partition";
 

@@ -1,6 +1,6 @@
 //! Carries out one action of a `BatchRelease`, one request after another, and reports how far it got.
 //!
-//! RBAC: `patch` on `batchreleases` (its finalizer), `deployments`, `statefulsets`, `daemonsets` and `pods`
+//! RBAC: `patch` on `batchreleases` (its finalizer), on workloads of each kind and on `pods`
 //! (labels); `list`, `create` and `patch` on `replicasets`; and what evictions need.
 //!
 //! Each write is a merge patch that names the UID and the resourceVersion of what was looked at: whoever was
@@ -23,11 +23,9 @@ use super::{ActReport, GoOn, Hands};
 use crate::error::Error;
 use crate::observe::batch_release::{Live, Observed};
 use crate::seen::ReplicaSetSeen;
-use crate::subject::Kind;
-use crate::watch::Watched;
 use crate::wire::{self, Ask, Content, FIELD_MANAGER};
+use crate::workload::Take;
 use crate::workload::replica_sets::{self, NAMES};
-use crate::workload::{Take, daemonset, deployment, statefulset};
 
 /// How many Pods are labelled at once.
 const AT_ONCE: usize = 8;
@@ -47,10 +45,11 @@ pub async fn act(
         Action::Take { keep, held } => writer.take(*keep, *held).await,
         Action::Release { restore } => writer.release(*restore).await,
         Action::Move(Motion::SetStrategy { strategy } | Motion::Apply { strategy }) => {
-            writer.strategy(*strategy).await;
+            writer.strategy(*strategy, None).await;
         }
-        Action::Move(Motion::Open { partition, .. }) => {
-            writer.strategy(Strategy::RollingUpdate { partition: *partition }).await;
+        Action::Move(Motion::Open { partition, percent }) => {
+            let strategy = Strategy::RollingUpdate { partition: *partition };
+            writer.strategy(strategy, *percent).await;
         }
         Action::Move(Motion::Evict { pods }) => writer.work.disrupt(pods, Way::Evict).await,
         Action::Move(Motion::Delete { pods }) => writer.work.disrupt(pods, Way::Delete).await,
@@ -112,35 +111,28 @@ impl Writer<'_> {
             stable: body.stable_revision.as_deref(),
             update: &body.workload.update_revision,
         };
-        let patch = match live.workload.kind {
-            Kind::Deployment => deployment::take(&live.object, &take),
-            Kind::StatefulSet => statefulset::take(&live.object, &take),
-            Kind::DaemonSet => daemonset::take(&live.object, &take),
-        };
+        let patch = live.workload.kind.adapter().hand.take(&live.object, &take);
         self.patch(&object(live), patch).await;
     }
 
     async fn release(&mut self, restore: Option<Original>) {
         let Some(live) = &self.seen.workload else { return };
-        let patch = match live.workload.kind {
-            Kind::Deployment => deployment::release(&live.object, restore),
-            Kind::StatefulSet => statefulset::release(&live.object, restore),
-            Kind::DaemonSet => daemonset::release(&live.object, restore),
-        };
+        let patch = live.workload.kind.adapter().hand.release(&live.object, restore);
         self.patch(&object(live), patch).await;
     }
 
-    /// Only StatefulSets are moved by their strategy.
-    async fn strategy(&mut self, strategy: Strategy) {
+    async fn strategy(&mut self, strategy: Strategy, percent: Option<u32>) {
         let Some(live) = &self.seen.workload else { return };
-        self.patch(&object(live), statefulset::set_strategy(strategy)).await;
+        let hand = live.workload.kind.adapter().hand;
+        let Some(patch) = hand.set_strategy(&live.object, strategy, percent) else { return };
+        self.patch(&object(live), patch).await;
     }
 
     async fn size(&mut self, name: &str, size: u32) {
         let Some(live) = &self.seen.workload else { return };
         let Some(set) = live.sets.get(name) else { return };
         let object = Object {
-            plural: ReplicaSetSeen::PLURAL,
+            plural: ReplicaSetSeen::SOURCE.title,
             name,
             path: format!("{}/{name}", self.replica_sets()),
             uid: &set.meta.uid,
@@ -185,14 +177,15 @@ impl Writer<'_> {
             let made = answer.and_then(|answer| answer.or_error(ask.verb, &object));
             let taken = matches!(&made, Err(Error::Conflict { .. })) && nth + 1 < NAMES;
             if !taken {
-                return self.note(ReplicaSetSeen::PLURAL, made);
+                return self.note(ReplicaSetSeen::SOURCE.title, made);
             }
         }
     }
 
     fn replica_sets(&self) -> String {
-        let (version, plural) = (ReplicaSetSeen::GROUP_VERSION, ReplicaSetSeen::PLURAL);
-        format!("{version}/namespaces/{}/{plural}", self.seen.key.namespace)
+        let source = ReplicaSetSeen::SOURCE;
+        let served = source.served.first().copied().unwrap_or_default();
+        source.collection(served, Some(&self.seen.key.namespace))
     }
 
     /// Some at once; stops after those in which one fails.
@@ -270,15 +263,10 @@ impl Writer<'_> {
 }
 
 fn object(live: &Live) -> Object<'_> {
-    let plural = match live.workload.kind {
-        Kind::Deployment => "deployments",
-        Kind::StatefulSet => "statefulsets",
-        Kind::DaemonSet => "daemonsets",
-    };
     Object {
-        plural,
+        plural: live.workload.kind.facts().source.title,
         name: &live.workload.key.name,
-        path: live.workload.path(),
+        path: live.path.clone(),
         uid: live.object["metadata"]["uid"].as_str().unwrap_or_default(),
         resource_version: &live.resource_version,
     }
@@ -305,7 +293,8 @@ async fn patch(
     if !object.resource_version.is_empty() {
         body["metadata"]["resourceVersion"] = json!(object.resource_version);
     }
-    let kind = object.plural.strip_suffix('s').unwrap_or(object.plural);
+    let kind = object.plural.replacen("s.", ".", 1);
+    let kind = kind.strip_suffix('s').unwrap_or(&kind);
     let words = format!("{kind} {namespace}/{}", object.name);
     let ask = Ask {
         verb: "patch",

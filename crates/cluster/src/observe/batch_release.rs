@@ -14,10 +14,10 @@ use serde_json::Value;
 use crate::caches::{Caches, Held};
 use crate::key::Key;
 use crate::seen::meta::Meta;
-use crate::seen::{PodSeen, ReplicaSetSeen, Resource, RevisionSeen};
-use crate::subject::{Kind, Workload};
+use crate::seen::{PodSeen, ReplicaSetSeen, Resource};
+use crate::subject::Workload;
 use crate::unseen::Unseen;
-use crate::workload::{Claimed, annotation, daemonset, deployment, replica_sets, statefulset};
+use crate::workload::{Claimed, Sight, annotation, replica_sets};
 
 /// How long a batch may take without progress where its workload does not say.
 const DEADLINE: u32 = 600;
@@ -51,6 +51,8 @@ pub struct Observed {
 pub struct Live {
     /// Which one.
     pub workload: Workload,
+    /// Where it is written.
+    pub path: String,
     /// Its resourceVersion.
     pub resource_version: String,
     /// Metadata and spec as far as they are held.
@@ -107,6 +109,9 @@ pub fn observe(
     let marked = pods.iter().filter(|seen| seen.marks != Marks::default());
     let deadline = deadline(live.as_ref().map(|live| &live.object["spec"]));
     let mut asked = batches::engine_release(&release, deadline);
+    if let Some(workload) = &seen.workload {
+        workload.kind.word().clone_into(&mut asked.kind);
+    }
     // It will be told so; until then nothing may move either.
     let paused_by_rollout = held.is_paused_by_rollout(seen);
     asked.paused |= paused_by_rollout;
@@ -147,45 +152,21 @@ fn find<'a>(
     seen: &Resource<BatchRelease>,
     workload: &Workload,
 ) -> Option<Found<'a>> {
-    let claimed = |object: &Value| Claimed {
-        control: control(held, seen, object),
-        in_progressing: annotation(object, IN_PROGRESSING).is_some(),
+    let sight = Sight::of(held, workload)?;
+    let claimed = Claimed {
+        control: control(held, seen, &sight.object),
+        in_progressing: annotation(&sight.object, IN_PROGRESSING).is_some(),
     };
-    let live = |meta: &Meta, object: Value| Live {
+    let body = workload.kind.adapter().eye.body(&sight, claimed);
+    let by_name = |set: &&ReplicaSetSeen| (set.meta.name.clone(), (*set).clone());
+    let live = Live {
         workload: workload.clone(),
-        resource_version: meta.resource_version.clone(),
-        object,
-        sets: BTreeMap::new(),
+        path: held.path(workload),
+        resource_version: sight.seen.meta.resource_version.clone(),
+        sets: sight.sets.iter().map(by_name).collect(),
+        object: sight.object,
     };
-    let pods_of = |uid: &str| held.pods.owned_by(uid).collect::<Vec<_>>();
-    match workload.kind {
-        Kind::Deployment => {
-            let seen = held.deployments.get(&workload.key)?;
-            let object = seen.spec.live(&seen.meta);
-            let sets: Vec<&ReplicaSetSeen> = held.replica_sets.owned_by(&seen.meta.uid).collect();
-            let pods: Vec<&PodSeen> = sets.iter().flat_map(|set| pods_of(&set.meta.uid)).collect();
-            let body = deployment::body(seen, &object, &sets, &pods, claimed(&object));
-            let by_name = |set: &&ReplicaSetSeen| (set.meta.name.clone(), (*set).clone());
-            let sets = sets.iter().map(by_name).collect();
-            Some(Found { live: Live { sets, ..live(&seen.meta, object) }, body, pods })
-        }
-        Kind::StatefulSet => {
-            let seen = held.sets.get(&workload.key)?;
-            let object = seen.spec.live(&seen.meta);
-            let pods = pods_of(&seen.meta.uid);
-            let ran = pods.iter().map(|seen| seen.pod.revision.as_str());
-            let body = statefulset::body(seen, &object, ran, claimed(&object));
-            Some(Found { live: live(&seen.meta, object), body, pods })
-        }
-        Kind::DaemonSet => {
-            let seen = held.daemon_sets.get(&workload.key)?;
-            let object = seen.spec.live(&seen.meta);
-            let revisions: Vec<&RevisionSeen> = held.revisions.owned_by(&seen.meta.uid).collect();
-            let pods = pods_of(&seen.meta.uid);
-            let body = daemonset::body(seen, &object, &revisions, &pods, claimed(&object));
-            Some(Found { live: live(&seen.meta, object), body, pods })
-        }
-    }
+    Some(Found { live, body, pods: sight.pods })
 }
 
 /// Whose release the workload is; that of a release that is no more counts for nothing.

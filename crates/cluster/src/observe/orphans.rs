@@ -5,9 +5,9 @@ use api::batches::names::{CONTROL_INFO, IN_PROGRESSING};
 use engine::world::Uid;
 
 use crate::caches::{Caches, Held};
-use crate::key::Key;
+use crate::kind::Kind;
 use crate::seen::meta::Meta;
-use crate::subject::{Kind, Workload};
+use crate::subject::Workload;
 
 /// A workload that nobody releases any more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub struct Orphan {
 impl Orphan {
     /// What is so, and what may be done about it.
     pub fn text(&self) -> String {
-        let (kind, name) = (self.workload.kind.name(), &self.workload.key.name);
+        let (kind, name) = (self.workload.kind.word(), &self.workload.key.name);
         format!(
             "{kind} {name} is marked by a release, but its Rollout and BatchRelease are gone: it stays as it is \
              held; create a Rollout for it again to go on, and delete that one to have the {kind} given back"
@@ -35,27 +35,19 @@ pub fn orphans(caches: &Caches) -> Vec<Orphan> {
     if !held.waiting_for().is_empty() {
         return Vec::new();
     }
-    let deployments = held.deployments.keys().filter_map(|key| {
-        let seen = held.deployments.get(key)?;
-        orphan(&held, Kind::Deployment, key, &seen.meta)
-    });
-    let sets = held.sets.keys().filter_map(|key| {
-        let seen = held.sets.get(key)?;
-        orphan(&held, Kind::StatefulSet, key, &seen.meta)
-    });
-    let daemon_sets = held.daemon_sets.keys().filter_map(|key| {
-        let seen = held.daemon_sets.get(key)?;
-        orphan(&held, Kind::DaemonSet, key, &seen.meta)
-    });
-    deployments.chain(sets).chain(daemon_sets).collect()
+    let of_kind = |kind| {
+        let table = held.workloads.of(kind);
+        table.rows().filter_map(|seen| orphan(&held, kind, &seen.meta)).collect::<Vec<_>>()
+    };
+    Kind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
-fn orphan(held: &Held, kind: Kind, key: &Key, meta: &Meta) -> Option<Orphan> {
+fn orphan(held: &Held, kind: Kind, meta: &Meta) -> Option<Orphan> {
     let marked = [IN_PROGRESSING, CONTROL_INFO].iter().any(|it| meta.annotations.contains_key(*it));
     if !marked || meta.deletion_timestamp.is_some() {
         return None;
     }
-    let workload = Workload::new(kind, key.clone());
+    let workload = Workload::new(kind, meta.key());
     let led = held.rollouts_naming(&workload).next().is_some()
         || held.releases_naming(&workload).next().is_some();
     (!led).then(|| Orphan { workload, uid: Uid(meta.uid.clone()) })

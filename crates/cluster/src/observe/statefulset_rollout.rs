@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING};
 use api::bedrock::{self, Desired, OWNER_ANNOTATION, StatefulsetRollout};
-use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Rollout, Settings, Uid, World};
+use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Pod, Rollout, Settings, Uid, World};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +12,8 @@ use tracing::warn;
 
 use crate::caches::{Caches, Held};
 use crate::key::Key;
-use crate::seen::{Resource, StatefulSetSeen};
+use crate::seen::{Resource, WorkloadSeen};
+use crate::workload::{Sight, rolled_out};
 
 /// A rollout with everything that a decision looks at, and what it takes to carry one out.
 #[derive(Clone, Debug)]
@@ -60,7 +61,8 @@ pub fn observe(
         Arc::make_mut(&mut rollout).status = Some(written.status.clone());
     }
     let scene = scene(&held, seen, &rollout)?;
-    let workload_version = scene.set.map(|set| set.meta.resource_version.clone());
+    let set = scene.set.as_ref();
+    let workload_version = set.map(|set| set.seen.meta.resource_version.clone());
     let desired = scene.desired.clone();
     let world = scene.world(rival(&held, seen), settings, outcome);
     Some(Observed {
@@ -104,7 +106,7 @@ pub fn candidate(
         return Err(format!("not yet listed: {}", waiting.join(", ")));
     }
     let scene = scene(&held, &seen, &rollout).ok_or("it cannot be rolled out")?;
-    let live = scene.set.map(StatefulSetSeen::live);
+    let live = scene.set.as_ref().map(|set| set.object.clone());
     let desired = scene.desired.clone();
     let rival = others(&held, &seen).min_by_key(|other| age(other)).map(title);
     Ok(Candidate { live, desired, world: scene.world(rival, settings, Outcome::default()) })
@@ -117,7 +119,7 @@ struct Scene<'a> {
     rollout: &'a StatefulsetRollout,
     asked: Rollout,
     desired: Result<Desired, String>,
-    set: Option<&'a StatefulSetSeen>,
+    set: Option<Sight<'a>>,
 }
 
 fn scene<'a>(
@@ -126,14 +128,15 @@ fn scene<'a>(
     rollout: &'a StatefulsetRollout,
 ) -> Option<Scene<'a>> {
     let (asked, desired) = asked(&seen.meta.key(), rollout)?;
-    let set = held.sets.get(&seen.workload.as_ref()?.key);
+    let set = Sight::of(held, seen.workload.as_ref()?);
     Some(Scene { held, seen, rollout, asked, desired, set })
 }
 
 impl Scene<'_> {
     fn world(self, rival: Option<String>, settings: &Settings, mut outcome: Outcome) -> World {
         let Self { held, seen, rollout, asked, desired, set } = self;
-        let pods = set.map_or_else(Vec::new, |set| held.pods_of(&set.meta.uid));
+        let pods = set.iter().flat_map(|set| &set.pods).map(|seen| seen.pod.clone());
+        let pods: Vec<Pod> = pods.collect();
         outcome
             .accepted
             .retain(|uid| pods.iter().any(|pod| pod.uid == *uid && pod.deletion.is_none()));
@@ -145,7 +148,9 @@ impl Scene<'_> {
                 message: message.clone(),
             });
         }
-        let labels = set.map_or_else(|| seen.template_labels(), |set| set.spec.template_labels());
+        let set = set.as_ref();
+        let labels =
+            set.map_or_else(|| seen.template_labels(), |set| set.seen.spec.template_labels());
         let budgets = held.budgets.in_namespace(&seen.meta.namespace);
         let budgets = budgets.filter(|budget| budget.selects(labels));
         World {
@@ -153,10 +158,10 @@ impl Scene<'_> {
             workload: set.map(|set| {
                 // What cannot be asked for is nowhere as asked for.
                 let drift = match &desired {
-                    Ok(all) => bedrock::drift(&set.live(), all.document()),
+                    Ok(all) => bedrock::drift(&set.object, all.document()),
                     Err(_) => vec!["spec.template".to_owned()],
                 };
-                set.workload(&drift, claim(held, seen, set))
+                rolled_out(set, &drift, claim(held, seen, set.seen))
             }),
             rival,
             budgets: budgets.map(|seen| seen.budget.clone()).collect(),
@@ -200,7 +205,7 @@ fn asked(key: &Key, rollout: &StatefulsetRollout) -> Option<(Rollout, Result<Des
 }
 
 /// Whose the set is by its annotation; that of a rollout that is no more counts for nothing.
-fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &StatefulSetSeen) -> Claim {
+fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &WorkloadSeen) -> Claim {
     let owner = set.meta.annotations.get(OWNER_ANNOTATION).map(String::as_str).unwrap_or_default();
     if owner.is_empty() {
         // What holds it in mid-release takes back whatever would be written.
@@ -223,11 +228,7 @@ fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &StatefulSetSeen
 
 /// Who releases the set in batches at this moment: the BatchRelease, or the Rollout that has yet to make
 /// one. Between two releases it is free to be taken over.
-fn held_by(
-    held: &Held,
-    seen: &Resource<StatefulsetRollout>,
-    set: &StatefulSetSeen,
-) -> Option<String> {
+fn held_by(held: &Held, seen: &Resource<StatefulsetRollout>, set: &WorkloadSeen) -> Option<String> {
     let bears = |mark: &str| set.meta.annotations.contains_key(mark);
     let workload = seen.workload.as_ref()?;
     let mut rollouts = held.rollouts_naming(workload);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::meta::{Meta, null_is_empty};
-use crate::watch::Watched;
+use crate::watch::{Source, Watched};
 
 /// A PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -19,10 +19,12 @@ pub struct BudgetSeen {
     pub budget: Budget,
 }
 
-impl Watched for BudgetSeen {
-    const PLURAL: &'static str = "poddisruptionbudgets";
-    const GROUP_VERSION: &'static str = "/apis/policy/v1";
+impl BudgetSeen {
+    /// Where they are watched.
+    pub const SOURCE: Source = Source::of("poddisruptionbudgets", &["/apis/policy/v1"]);
+}
 
+impl Watched for BudgetSeen {
     fn resource_version(&self) -> &str {
         &self.meta.resource_version
     }

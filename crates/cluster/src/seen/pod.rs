@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::meta::{Owner, null_is_empty};
 use crate::key::Key;
-use crate::watch::Watched;
+use crate::watch::{Source, Watched};
 
 /// A Pod and what controls it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -29,10 +29,12 @@ pub struct PodSeen {
     pub also_called: String,
 }
 
-impl Watched for PodSeen {
-    const PLURAL: &'static str = "pods";
-    const GROUP_VERSION: &'static str = "/api/v1";
+impl PodSeen {
+    /// Where they are watched.
+    pub const SOURCE: Source = Source::of("pods", &["/api/v1"]);
+}
 
+impl Watched for PodSeen {
     fn resource_version(&self) -> &str {
         &self.pod.resource_version
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::meta::Meta;
-use crate::watch::Watched;
+use crate::watch::{Source, Watched};
 
 /// A ReplicaSet.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -64,10 +64,12 @@ fn mean(value: &mut Value, amount: bool) {
     }
 }
 
-impl Watched for ReplicaSetSeen {
-    const PLURAL: &'static str = "replicasets";
-    const GROUP_VERSION: &'static str = "/apis/apps/v1";
+impl ReplicaSetSeen {
+    /// Where they are watched.
+    pub const SOURCE: Source = Source::of("replicasets", &["/apis/apps/v1"]);
+}
 
+impl Watched for ReplicaSetSeen {
     fn resource_version(&self) -> &str {
         &self.meta.resource_version
     }

@@ -12,20 +12,17 @@ use tracing::warn;
 
 use super::meta::{LAST_APPLIED, Meta};
 use crate::key::Key;
-use crate::subject::{Front, Kind, Subject, Workload};
-use crate::watch::Watched;
+use crate::kind::Kind;
+use crate::subject::{Front, Subject, Workload};
+use crate::watch::{Source, Watched};
 use crate::written::{Statuses, Written};
 
 /// A resource of one of the fronts.
 pub trait Served: DeserializeOwned + Clone + Debug + Send + Sync + 'static {
     /// Its front.
     const FRONT: Front;
-    /// As in [`Watched`].
-    const PLURAL: &'static str;
-    /// As in [`Watched`].
-    const GROUP_VERSION: &'static str;
-    /// As in [`Watched`].
-    const OPTIONAL: bool;
+    /// Where it is watched.
+    const SOURCE: Source;
     /// What stands under `status`.
     type Status: Clone + Debug + Send + Sync;
 
@@ -52,10 +49,6 @@ pub struct Resource<T> {
 }
 
 impl<T: Served> Watched for Resource<T> {
-    const PLURAL: &'static str = T::PLURAL;
-    const GROUP_VERSION: &'static str = T::GROUP_VERSION;
-    const OPTIONAL: bool = T::OPTIONAL;
-
     fn resource_version(&self) -> &str {
         &self.meta.resource_version
     }
@@ -121,9 +114,8 @@ impl Resource<StatefulsetRollout> {
 
 impl Served for StatefulsetRollout {
     const FRONT: Front = Front::StatefulsetRollout;
-    const PLURAL: &'static str = "statefulsetrollouts";
-    const GROUP_VERSION: &'static str = "/apis/bedrock.operator.slack.com/v1";
-    const OPTIONAL: bool = false;
+    const SOURCE: Source =
+        Source::of("statefulsetrollouts", &["/apis/bedrock.operator.slack.com/v1"]);
     type Status = StatefulsetRolloutStatus;
 
     fn workload(&self, meta: &Meta) -> Option<Workload> {
@@ -142,9 +134,8 @@ impl Served for StatefulsetRollout {
 
 impl Served for Rollout {
     const FRONT: Front = Front::Rollout;
-    const PLURAL: &'static str = "rollouts";
-    const GROUP_VERSION: &'static str = "/apis/rollouts.kruise.io/v1beta1";
-    const OPTIONAL: bool = true;
+    const SOURCE: Source =
+        Source::optional("rollouts", "rollouts", &["/apis/rollouts.kruise.io/v1beta1"]);
     type Status = RolloutStatus;
 
     fn workload(&self, meta: &Meta) -> Option<Workload> {
@@ -162,9 +153,8 @@ impl Served for Rollout {
 
 impl Served for BatchRelease {
     const FRONT: Front = Front::BatchRelease;
-    const PLURAL: &'static str = "batchreleases";
-    const GROUP_VERSION: &'static str = "/apis/rollouts.kruise.io/v1beta1";
-    const OPTIONAL: bool = true;
+    const SOURCE: Source =
+        Source::optional("batchreleases", "batchreleases", &["/apis/rollouts.kruise.io/v1beta1"]);
     type Status = BatchReleaseStatus;
 
     fn workload(&self, meta: &Meta) -> Option<Workload> {

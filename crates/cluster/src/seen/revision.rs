@@ -1,4 +1,4 @@
-//! ControllerRevisions of DaemonSets, whose status names no revision; of their content the fingerprint.
+//! ControllerRevisions of DaemonSets, native and advanced, whose status names no revision; of their content the fingerprint.
 
 use api::batches::names::CONTROLLER_REVISION_HASH;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::meta::Meta;
 use super::replica_set::fingerprint;
-use crate::watch::Watched;
+use crate::watch::{Source, Watched};
 
 /// A ControllerRevision.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -40,10 +40,12 @@ impl From<Raw> for RevisionSeen {
     }
 }
 
-impl Watched for RevisionSeen {
-    const PLURAL: &'static str = "controllerrevisions";
-    const GROUP_VERSION: &'static str = "/apis/apps/v1";
+impl RevisionSeen {
+    /// Where they are watched.
+    pub const SOURCE: Source = Source::of("controllerrevisions", &["/apis/apps/v1"]);
+}
 
+impl Watched for RevisionSeen {
     fn resource_version(&self) -> &str {
         &self.meta.resource_version
     }

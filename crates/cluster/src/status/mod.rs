@@ -39,7 +39,7 @@ async fn put<T: Served>(
     status: T::Status,
 ) -> Result<String, Error>
 where
-    Resource<T>: Kept,
+    Resource<T>: Kept<Shelf = ()>,
     T::Status: Serialize,
 {
     let Target { key, uid, resource_version, spec } = target;

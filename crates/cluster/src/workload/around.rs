@@ -6,15 +6,11 @@ use engine::admit::workload::{Around, Leader, Release};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::annotation;
+use super::{Before, annotation};
 use crate::caches::{Caches, Held};
 use crate::key::Key;
-use crate::seen::replica_set::fingerprint;
 use crate::seen::{ReplicaSetSeen, Resource};
-use crate::subject::{Kind, Workload};
-
-/// Annotation of a ReplicaSet, by Kubernetes: a later template has a larger number.
-const REVISION: &str = "deployment.kubernetes.io/revision";
+use crate::subject::Workload;
 
 /// What the caches show around a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,16 +39,10 @@ pub fn surroundings(
     let leader = leader(&held, workload, annotation(old, IN_PROGRESSING));
     let release = release(&held, workload, annotation(old, CONTROL_INFO));
     let around = Around::Known { leader: leader.map(described), release };
-    if workload.kind != Kind::Deployment {
-        return Surroundings { around, running: None, stable_revision: None };
-    }
     let uid = old["metadata"]["uid"].as_str().unwrap_or_default();
-    let active: Vec<&ReplicaSetSeen> =
-        held.replica_sets.owned_by(uid).filter(|set| set.size > 0 || set.pods > 0).collect();
-    let template = fingerprint(&new["spec"]["template"]);
-    let others = active.iter().filter(|set| set.template != template && !set.hash().is_empty());
-    let stable = others.min_by_key(|set| revision(set)).map(|set| set.hash().to_owned());
-    Surroundings { around, running: Some(!active.is_empty()), stable_revision: stable }
+    let sets: Vec<&ReplicaSetSeen> = held.replica_sets.owned_by(uid).collect();
+    let Before { running, stable } = workload.kind.adapter().eye.before(&sets, new);
+    Surroundings { around, running, stable_revision: stable }
 }
 
 /// The workloads that the Rollouts of a namespace name; none where that cannot be said yet.
@@ -141,28 +131,28 @@ fn release(held: &Held, workload: &Workload, control: Option<&str>) -> Release {
     }
 }
 
-/// The revision number that Kubernetes gives a ReplicaSet.
-fn revision(set: &ReplicaSetSeen) -> u64 {
-    let number = set.meta.annotations.get(REVISION);
-    number.and_then(|number| number.parse().ok()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
     use crate::concern::{Kept, Woken};
-    use crate::seen::{
-        BudgetSeen, DaemonSetSeen, DeploymentSeen, PodSeen, RevisionSeen, StatefulSetSeen,
-    };
+    use crate::kind::Kind;
+    use crate::seen::{BudgetSeen, PodSeen, RevisionSeen, WorkloadSeen};
     use crate::watch::Seen;
 
-    fn fill<K: Kept>(held: &mut Held, items: &[Value]) {
+    /// Annotation of a ReplicaSet, by Kubernetes: a later template has a larger number.
+    const REVISION: &str = "deployment.kubernetes.io/revision";
+
+    fn fill<K: Kept<Shelf = ()>>(held: &mut Held, items: &[Value]) {
+        put::<K>(held, (), items);
+    }
+
+    fn put<K: Kept>(held: &mut Held, shelf: K::Shelf, items: &[Value]) {
         let rows = items.iter().map(|item| K::deserialize(item).unwrap()).collect();
-        let changes = K::table_mut(held).take(Seen::All(rows, "1".to_owned()));
+        let changes = K::table_mut(held, shelf).take(Seen::All(rows, "1".to_owned()));
         for change in &changes {
-            K::concerned(held, change, &mut Woken::new());
+            K::concerned(held, shelf, change, &mut Woken::new());
         }
     }
 
@@ -173,10 +163,10 @@ mod tests {
         fill::<Resource<api::bedrock::StatefulsetRollout>>(&mut held, &[]);
         fill::<Resource<Rollout>>(&mut held, rollouts);
         fill::<Resource<BatchRelease>>(&mut held, releases);
-        fill::<DeploymentSeen>(&mut held, &[]);
+        for kind in Kind::ALL {
+            put::<WorkloadSeen>(&mut held, kind, &[]);
+        }
         fill::<ReplicaSetSeen>(&mut held, sets);
-        fill::<StatefulSetSeen>(&mut held, &[]);
-        fill::<DaemonSetSeen>(&mut held, &[]);
         fill::<RevisionSeen>(&mut held, &[]);
         fill::<PodSeen>(&mut held, &[]);
         fill::<BudgetSeen>(&mut held, &[]);

@@ -4,6 +4,7 @@ use super::*;
 use api::batches::names::*;
 use engine::front::batch_release::Original;
 use engine::world::Strategy;
+use serde_json::Map;
 
 const KEPT: &str = r#"{"rollingStyle":"Partition","rollingUpdate":{"maxSurge":1},"partition":0}"#;
 const ALL: KeepHeld = KeepHeld { restart: false, mark: true, control: true };
@@ -51,7 +52,7 @@ fn statefulset(partition: u32) -> Value {
     let own = r#"{"rollingUpdate":{"partition":0},"type":"RollingUpdate"}"#;
     let stamp = partition.to_string();
     let marks = [(IN_PROGRESSING, "m"), (CONTROL_INFO, "c"), (HELD_PARTITION, stamp.as_str())];
-    annotated(&annotated(&object(spec), &marks), &[(STATEFULSET_ORIGINAL_STRATEGY, own)])
+    annotated(&annotated(&object(spec), &marks), &[(ORIGINAL_STRATEGY, own)])
 }
 
 /// As a DaemonSet stands in release.
@@ -63,38 +64,38 @@ fn daemonset() -> Value {
 
 #[test]
 fn a_change_is_held_by_one_patch_and_the_users_strategy_is_kept() {
-    fn check(hold: fn(&Value, &Hold<'_>) -> Value, spec: Value, expect: Value) {
+    fn check(kind: Kind, spec: Value, expect: Value) {
         let by = Hold { stable_revision: Some("s1"), ..Hold::before("web") };
         let object = object(spec);
-        let held = with(&object, hold(&object, &by));
+        let held = with(&object, kind.hold(&object, &by));
         let expect = with(&object, expect);
         let mark =
             json!({"metadata": {"annotations": {IN_PROGRESSING: r#"{"rolloutName":"web"}"#}}});
         assert_eq!(held, with(&expect, mark));
-        let again = with(&held, hold(&held, &by));
+        let again = with(&held, kind.hold(&held, &by));
         assert_eq!(again, held, "what is held already is not held otherwise");
     }
     let annotations = |name: &str, value: &str| json!({"annotations": {name: value}});
     check(
-        deployment::hold,
+        Kind::Deployment,
         json!({"strategy": {"type": "RollingUpdate"}}),
         json!({"metadata": {"labels": {STABLE_REVISION: "s1"}}, "spec": {"paused": true}}),
     );
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
-    let mut metadata = annotations(STATEFULSET_ORIGINAL_STRATEGY, &own.to_string());
+    let mut metadata = annotations(ORIGINAL_STRATEGY, &own.to_string());
     metadata["annotations"][HELD_PARTITION] = json!("32767");
     check(
-        statefulset::hold,
+        Kind::StatefulSet,
         json!({"updateStrategy": own}),
         json!({
             "metadata": metadata,
             "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}},
         }),
     );
-    check(statefulset::hold, json!({"updateStrategy": {"type": "OnDelete"}}), json!({}));
+    check(Kind::StatefulSet, json!({"updateStrategy": {"type": "OnDelete"}}), json!({}));
     for own in ["RollingUpdate", "OnDelete"] {
         check(
-            daemonset::hold,
+            Kind::DaemonSet,
             json!({"updateStrategy": {"type": own, "rollingUpdate": {"maxUnavailable": 2}}}),
             json!({
                 "metadata": annotations(DAEMONSET_ORIGINAL_STRATEGY, own),
@@ -105,24 +106,18 @@ fn a_change_is_held_by_one_patch_and_the_users_strategy_is_kept() {
 }
 
 /// `write` on what is held comes to `expect` on it.
-fn kept(
-    keep_held: fn(&Value, &Value, KeepHeld) -> Value,
-    held: &Value,
-    write: Value,
-    keep: KeepHeld,
-    expect: Value,
-) {
+fn kept(kind: Kind, held: &Value, write: Value, keep: KeepHeld, expect: Value) {
     let new = with(held, write.clone());
-    let found = with(&new, keep_held(held, &new, keep));
+    let found = with(&new, kind.keep_held(held, &new, keep));
     assert_eq!(found, with(held, expect), "{write}");
-    let again = keep_held(held, &found, keep);
+    let again = kind.keep_held(held, &found, keep);
     assert_eq!(with(&found, again), found, "asked twice, it says the same: {write}");
 }
 
 #[test]
 fn a_held_deployment_stays_held_and_what_is_asked_for_is_kept() {
     let check = |write, expect| {
-        kept(deployment::keep_held, &deployment(), write, KeepHeld::default(), expect);
+        kept(Kind::Deployment, &deployment(), write, KeepHeld::default(), expect);
     };
     check(json!({"spec": {"replicas": 7}}), json!({"spec": {"replicas": 7}}));
     check(json!({"spec": {"paused": false}}), json!({}));
@@ -145,23 +140,24 @@ fn a_deployment_whose_strategy_is_not_kept_yet_does_not_turn_to_recreate() {
     let held =
         annotated(&object(json!({"paused": true, "strategy": rolling})), &[(IN_PROGRESSING, "m")]);
     let write = json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}});
-    kept(deployment::keep_held, &held, write, KeepHeld::default(), json!({}));
+    kept(Kind::Deployment, &held, write, KeepHeld::default(), json!({}));
     // Unless it is the write that takes it over.
     let taken = json!({
         "metadata": {"annotations": {CONTROL_INFO: "c", DEPLOYMENT_STRATEGY: KEPT}},
         "spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}},
     });
-    kept(deployment::keep_held, &held, taken.clone(), KeepHeld::default(), taken);
+    kept(Kind::Deployment, &held, taken.clone(), KeepHeld::default(), taken);
 }
 
 #[test]
 fn a_held_statefulset_stays_held_and_what_is_asked_for_is_kept() {
     let check = |write, expect| {
-        kept(statefulset::keep_held, &statefulset(4), write, KeepHeld::default(), expect);
+        kept(Kind::StatefulSet, &statefulset(4), write, KeepHeld::default(), expect);
     };
     let partition =
         |to: Value| json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": to}}}});
-    let own = |own: Value| json!({"metadata": {"annotations": {STATEFULSET_ORIGINAL_STRATEGY: own.to_string()}}});
+    let own =
+        |own: Value| json!({"metadata": {"annotations": {ORIGINAL_STRATEGY: own.to_string()}}});
     check(json!({"spec": {"replicas": 7}}), json!({"spec": {"replicas": 7}}));
     check(
         partition(json!(2)),
@@ -193,21 +189,29 @@ fn whoever_releases_a_statefulset_says_so_beside_the_partition() {
         "metadata": {"annotations": {HELD_PARTITION: "2"}},
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
     });
-    kept(statefulset::keep_held, &statefulset(4), write.clone(), KeepHeld::default(), write);
+    kept(Kind::StatefulSet, &statefulset(4), write.clone(), KeepHeld::default(), write);
+}
+
+/// The user's own strategy, as the set is given back with it.
+fn own_of(held: &Value) -> Option<Strategy> {
+    statefulset::own(held)
 }
 
 #[test]
 fn a_partition_that_a_release_has_put_there_is_not_given_back_as_the_users_own() {
     let own = Strategy::RollingUpdate { partition: 0 };
     for lost in [Value::Null, json!("{spoilt"), json!("[]")] {
-        let lost = json!({"metadata": {"annotations": {STATEFULSET_ORIGINAL_STRATEGY: lost}}});
+        let lost = json!({"metadata": {"annotations": {ORIGINAL_STRATEGY: lost}}});
         let held = with(&statefulset(4), lost);
-        assert_eq!(statefulset::saved(&held).map(|saved| statefulset::read(&saved)), Some(own));
-        let back = with(&held, statefulset::release(&held, Some(Original::Strategy(own))));
+        assert_eq!(own_of(&held), Some(own));
+        let back = with(
+            &held,
+            Kind::StatefulSet.adapter().hand.release(&held, Some(Original::Strategy(own))),
+        );
         assert_eq!(back["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 0);
         // Nor by a change on top of it.
-        let held = with(&held, statefulset::hold(&held, &Hold::before("web")));
-        assert_eq!(statefulset::saved(&held).map(|saved| statefulset::read(&saved)), Some(own));
+        let held = with(&held, Kind::StatefulSet.hold(&held, &Hold::before("web")));
+        assert_eq!(own_of(&held), Some(own));
     }
 }
 
@@ -215,49 +219,43 @@ fn a_partition_that_a_release_has_put_there_is_not_given_back_as_the_users_own()
 fn a_statefulset_of_which_nobody_said_where_it_is_held_is_let_be() {
     let left = with(&statefulset(4), json!({"metadata": {"annotations": {HELD_PARTITION: null}}}));
     let write = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}});
-    kept(statefulset::keep_held, &left, write.clone(), KeepHeld::default(), write);
+    kept(Kind::StatefulSet, &left, write.clone(), KeepHeld::default(), write);
 }
 
 #[test]
 fn a_held_daemonset_stays_held_and_what_is_asked_for_is_kept() {
     let rolls = json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}});
     let mut held = daemonset();
-    kept(daemonset::keep_held, &held, rolls.clone(), KeepHeld::default(), json!({}));
+    kept(Kind::DaemonSet, &held, rolls.clone(), KeepHeld::default(), json!({}));
     let own = json!({"metadata": {"annotations": {DAEMONSET_ORIGINAL_STRATEGY: "OnDelete"}}});
     held = with(&held, own);
     let expect =
         json!({"metadata": {"annotations": {DAEMONSET_ORIGINAL_STRATEGY: "RollingUpdate"}}});
-    kept(daemonset::keep_held, &held, rolls, KeepHeld::default(), expect);
+    kept(Kind::DaemonSet, &held, rolls, KeepHeld::default(), expect);
 }
 
 #[test]
 fn another_template_on_top_closes_what_was_open() {
     let restart = KeepHeld { restart: true, ..KeepHeld::default() };
     let template = json!({"spec": {"template": {"spec": {"containers": [{"image": "app:v3"}]}}}});
-    kept(deployment::keep_held, &deployment(), template.clone(), restart, template.clone());
-    kept(daemonset::keep_held, &daemonset(), template.clone(), restart, template.clone());
+    kept(Kind::Deployment, &deployment(), template.clone(), restart, template.clone());
+    kept(Kind::DaemonSet, &daemonset(), template.clone(), restart, template.clone());
     let closed = json!({
         "metadata": {"annotations": {HELD_PARTITION: "32767"}},
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}},
     });
-    kept(
-        statefulset::keep_held,
-        &statefulset(2),
-        template.clone(),
-        restart,
-        with(&closed, template),
-    );
+    kept(Kind::StatefulSet, &statefulset(2), template.clone(), restart, with(&closed, template));
 }
 
 #[test]
 fn a_write_of_the_whole_object_loses_nothing_of_ours() {
-    fn check(keep_held: fn(&Value, &Value, KeepHeld) -> Value, held: &Value, mut own: Value) {
+    fn check(kind: Kind, held: &Value, mut own: Value) {
         let held = with(held, json!({"metadata": {"labels": {WORKLOAD_TYPE: "x"}}}));
         let mut new = held.clone();
         new["metadata"]["annotations"] = json!({});
         new["metadata"]["labels"] = json!({});
         merge(&mut new, &own);
-        let found = with(&new, keep_held(&held, &new, ALL));
+        let found = with(&new, kind.keep_held(&held, &new, ALL));
         // The strategy that he asked for may be kept in the place of ours.
         own.as_object_mut().unwrap().remove("spec");
         assert_eq!(found["metadata"]["labels"], held["metadata"]["labels"]);
@@ -269,14 +267,14 @@ fn a_write_of_the_whole_object_loses_nothing_of_ours() {
         assert_eq!(names(&found), names(&held));
     }
     check(
-        deployment::keep_held,
+        Kind::Deployment,
         &deployment(),
         json!({"spec": {"paused": null, "strategy": {"type": "RollingUpdate"}}}),
     );
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
-    check(statefulset::keep_held, &statefulset(4), json!({"spec": {"updateStrategy": strategy}}));
+    check(Kind::StatefulSet, &statefulset(4), json!({"spec": {"updateStrategy": strategy}}));
     check(
-        daemonset::keep_held,
+        Kind::DaemonSet,
         &daemonset(),
         json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}}),
     );

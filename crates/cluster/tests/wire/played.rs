@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::far::{Asked, Far, Reply, far, hands};
 
-pub(crate) const KINDS: [&str; 10] = [
+pub(crate) const KINDS: [&str; 13] = [
     "statefulsetrollouts",
     "rollouts",
     "batchreleases",
@@ -23,7 +23,17 @@ pub(crate) const KINDS: [&str; 10] = [
     "controllerrevisions",
     "pods",
     "poddisruptionbudgets",
+    "clonesets.apps.kruise.io",
+    "statefulsets.apps.kruise.io",
+    "daemonsets.apps.kruise.io",
 ];
+
+/// The kind that a path lists or watches.
+fn listed(path: &str) -> Option<&'static str> {
+    let plural = path.rsplit('/').next().unwrap_or_default();
+    let group = if path.contains("/apps.kruise.io/") { ".apps.kruise.io" } else { "" };
+    KINDS.into_iter().find(|kind| kind.strip_suffix(group) == Some(plural))
+}
 
 type Senders = Arc<Mutex<BTreeMap<&'static str, UnboundedSender<Value>>>>;
 
@@ -45,7 +55,7 @@ impl Played {
         let open = Arc::clone(&watches);
         let (client, far) = far(move |asked| {
             let path = asked.line.split('?').next().unwrap_or_default().to_owned();
-            let plural = KINDS.into_iter().find(|kind| path.ends_with(&format!("/{kind}")));
+            let plural = listed(&path);
             // A list by labels is none of the watches'.
             let of_watch = asked.line.starts_with("GET ") && !asked.line.contains("labelSelector=");
             match plural.filter(|_| of_watch) {

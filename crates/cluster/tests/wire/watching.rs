@@ -61,6 +61,7 @@ async fn watched(time: Duration, replies: Vec<Reply>) -> (Log, Far) {
     let heard = log.clone();
     let tell = move |seen: Seen<BudgetSeen>| {
         let words = match seen {
+            Seen::Served(_) => return,
             Seen::All(all, _) => {
                 let names: Vec<&str> = all.iter().map(|one| one.meta.name.as_str()).collect();
                 format!("all {}", names.join(","))
@@ -72,7 +73,7 @@ async fn watched(time: Duration, replies: Vec<Reply>) -> (Log, Far) {
         };
         heard.0.lock().unwrap().push((start.elapsed(), words));
     };
-    let _ = tokio::time::timeout(time, watch::<BudgetSeen>(client, None, 1, tell)).await;
+    let _ = tokio::time::timeout(time, watch(client, BudgetSeen::SOURCE, None, 1, tell)).await;
     (log, asked)
 }
 

@@ -3,16 +3,13 @@
 //! | asked about | when nobody answers | because |
 //! | --- | --- | --- |
 //! | `StatefulsetRollout`, `Rollout`, `BatchRelease` | the write goes through | the loop refuses the same things with a reason in the status, and nobody must be kept from pausing |
-//! | Deployment, StatefulSet, DaemonSet | the write is refused | unheld, its own controller would replace the Pods past the steps; of a Deployment in release, which stands at `Recreate`, all at once |
+//! | workloads | the write is refused | unheld, its own controller would replace the Pods past the steps; of a Deployment in release, which stands at `Recreate`, all at once |
 //!
 //! Of a workload only those writes are asked about that could do that: another template, and in mid-release
 //! whatever lets go of it. Scaling, labels, status and everything else never waits for anybody.
 
-use api::batches::names::{
-    CONTROL_INFO, CONTROLLED_BY_ADVANCED, DAEMONSET_ADVANCED_CONTROL, DAEMONSET_ORIGINAL_STRATEGY,
-    DAEMONSET_REVISION, DEPLOYMENT_EXTRA_STATUS, DEPLOYMENT_STRATEGY, HELD_PARTITION,
-    IN_PROGRESSING, ROLLOUT_ID, STABLE_REVISION, STATEFULSET_ORIGINAL_STRATEGY, WORKLOAD_TYPE,
-};
+use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, ROLLOUT_ID, WORKLOAD_TYPE};
+use cluster::Kind;
 use serde_json::{Value, json};
 
 use super::{ROLLOUTS, STATEFULSET_ROLLOUTS, WORKLOADS};
@@ -67,64 +64,38 @@ pub fn validating(client_config: &dyn Fn(&str) -> Value, namespace: Option<&str>
 
 /// The `MutatingWebhookConfiguration`; as [`validating`].
 pub fn mutating(client_config: &dyn Fn(&str) -> Value, namespace: Option<&str>) -> Value {
-    let hook = |resource: &str, condition: String| {
-        let name = format!("{resource}.apps.sluice.dev");
+    let hook = |kind: Kind| {
+        let facts = kind.facts();
+        let source = facts.source;
+        let name = format!("{}.{}.sluice.dev", source.plural, facts.group);
+        let versions = source.served.iter().filter_map(|served| served.rsplit('/').next());
         let mut hook = common(&name, &client_config(WORKLOADS), namespace);
         hook["rules"] = json!([{
-            "apiGroups": ["apps"],
-            "apiVersions": ["v1"],
+            "apiGroups": [facts.group],
+            "apiVersions": versions.collect::<Vec<_>>(),
             "operations": ["UPDATE"],
             // Without a slash: not its status, not its scale.
-            "resources": [resource],
+            "resources": [source.plural],
             "scope": "Namespaced",
         }]);
         hook["objectSelector"] =
             json!({"matchExpressions": [{"key": WORKLOAD_TYPE, "operator": "Exists"}]});
-        hook["matchConditions"] = json!([{"name": "moves-pods", "expression": condition}]);
+        hook["matchConditions"] = json!([{"name": "moves-pods", "expression": condition(kind)}]);
         hook["failurePolicy"] = json!("Fail");
         // Another webhook may change the template after ours.
         hook["reinvocationPolicy"] = json!("IfNeeded");
         hook
     };
-    let paused = |object: &str| format!("(has({object}.spec.paused) && {object}.spec.paused)");
-    let webhooks = [
-        hook(
-            "deployments",
-            condition(
-                &format!(
-                    "object.spec.strategy != oldObject.spec.strategy || {} != {}",
-                    paused("object"),
-                    paused("oldObject")
-                ),
-                &[DEPLOYMENT_STRATEGY, DEPLOYMENT_EXTRA_STATUS],
-                &[STABLE_REVISION, CONTROLLED_BY_ADVANCED],
-            ),
-        ),
-        hook(
-            "statefulsets",
-            condition(
-                "object.spec.updateStrategy != oldObject.spec.updateStrategy",
-                &[STATEFULSET_ORIGINAL_STRATEGY, HELD_PARTITION],
-                &[],
-            ),
-        ),
-        hook(
-            "daemonsets",
-            condition(
-                "object.spec.updateStrategy != oldObject.spec.updateStrategy",
-                &[DAEMONSET_ORIGINAL_STRATEGY, DAEMONSET_REVISION, DAEMONSET_ADVANCED_CONTROL],
-                &[],
-            ),
-        ),
-    ];
+    let webhooks = Kind::ALL.map(hook);
     configuration("MutatingWebhookConfiguration", &webhooks)
 }
 
 /// Which updates of a workload are asked about, as CEL: the template, the rollout id; and in mid-release what
-/// `lets_go`, and the loss of any of our marks.
-fn condition(lets_go: &str, annotations: &[&str], labels: &[&str]) -> String {
-    let annotations = [&[IN_PROGRESSING, CONTROL_INFO], annotations].concat();
-    let labels = [&[WORKLOAD_TYPE], labels].concat();
+/// lets go of it, and the loss of any of our marks.
+fn condition(kind: Kind) -> String {
+    let (lets_go, beside) = (kind.lets_go(), kind.beside());
+    let annotations = [&[IN_PROGRESSING, CONTROL_INFO], beside.annotations].concat();
+    let labels = [&[WORKLOAD_TYPE], beside.labels].concat();
     let lost = |map: &str, names: &[&str]| {
         format!(
             "{}.exists(mark, has(oldObject.metadata.{map}) && mark in oldObject.metadata.{map} && \

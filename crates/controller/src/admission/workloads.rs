@@ -1,12 +1,11 @@
-//! Deployments, StatefulSets and DaemonSets: the change of one that a Rollout names is held before it is
-//! written, and stays held.
+//! Workloads, of whichever kind: the change of one that a Rollout names is held before it is written, and
+//! stays held.
 
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, ROLLOUT_ID};
-use cluster::workload::{
-    Hold, KeepHeld, annotation, hold, keep_held, surroundings, template_differs,
-};
+use cluster::kind::Owns;
+use cluster::workload::{Hold, KeepHeld, annotation, surroundings, template_differs};
 use cluster::{Key, Kind, Workload};
-use engine::admit::workload::{Marks, Strategy, Update, Verdict, judge as decide};
+use engine::admit::workload::{Marks, Update, Verdict, judge as decide};
 use serde_json::Value;
 
 use super::Admission;
@@ -29,7 +28,8 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
     let workload = Workload::new(kind, key);
     let around = surroundings(&admission.attention.caches, &workload, old, new);
     let asked = asked(&workload, old, new, around.running);
-    let served = kind != Kind::Deployment || admission.gates.advanced_deployment;
+    let sized = kind.facts().owns == Owns::ReplicaSets;
+    let served = !sized || admission.gates.advanced_deployment;
     if !served && !marks(old).in_progressing && !marks(old).control {
         // Switched off, nobody would let it go again. One that is in release already is kept.
         return Judgement::default();
@@ -39,11 +39,11 @@ pub(super) fn judge(admission: &Admission, request: &Value) -> Judgement {
         Verdict::Hold { rollout } => {
             let stable_revision = around.stable_revision.as_deref();
             let by = Hold { stable_revision, ..Hold::before(&rollout) };
-            changed(hold(kind, new, &by), "held")
+            changed(kind.hold(new, &by), "held")
         }
         Verdict::KeepHeld { restart, mark, control } => {
             let keep = KeepHeld { restart, mark, control };
-            let change = keep_held(kind, old, new, keep);
+            let change = kind.keep_held(old, new, keep);
             // Whoever lifts a pause or lowers a partition is told so, and would wait for Pods in vain.
             let taken_back = !restart && change["spec"].is_object();
             let warnings = taken_back.then(|| stays_held(&workload, old)).into_iter().collect();
@@ -76,36 +76,18 @@ fn asked(workload: &Workload, old: &Value, new: &Value, running: Option<bool>) -
     let id = |object| annotation(object, ROLLOUT_ID).unwrap_or_default();
     Update {
         name: workload.to_string(),
-        replicas: replicas(workload.kind, old, new),
+        replicas: workload.kind.replicas(old, new),
         deleting: new["metadata"]["deletionTimestamp"].is_string(),
         template: template_differs(old, new),
         id: !id(new).is_empty() && id(new) != id(old),
         before: marks(old),
         after: marks(new),
-        strategy: strategy(workload.kind, new),
+        strategy: workload.kind.carried(new),
         running,
     }
-}
-
-/// Pods that are asked for; of a DaemonSet those that its status speaks of, as nobody asks for a number.
-fn replicas(kind: Kind, old: &Value, new: &Value) -> u32 {
-    let number = match kind {
-        Kind::Deployment | Kind::StatefulSet => new["spec"]["replicas"].as_u64().unwrap_or(1),
-        Kind::DaemonSet => old["status"]["desiredNumberScheduled"].as_u64().unwrap_or(0),
-    };
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn marks(object: &Value) -> Marks {
     let has = |name| annotation(object, name).is_some();
     Marks { in_progressing: has(IN_PROGRESSING), control: has(CONTROL_INFO) }
-}
-
-fn strategy(kind: Kind, object: &Value) -> Strategy {
-    let field = if kind == Kind::Deployment { "strategy" } else { "updateStrategy" };
-    match object["spec"][field]["type"].as_str() {
-        Some("Recreate") => Strategy::Recreate,
-        Some("OnDelete") => Strategy::OnDelete,
-        _ => Strategy::Rolling,
-    }
 }

@@ -1,10 +1,11 @@
 //! One look at one `Rollout`.
 
 use cluster::act::rollout::{Report, act};
+use cluster::kind::Owns;
 use cluster::observe::rollout::{Live, Observed, observe};
 use cluster::original::Running;
 use cluster::status::rollout as status;
-use cluster::{GoOn, Key, Kind, Subject, Told};
+use cluster::{GoOn, Key, Subject, Told};
 use engine::front::rollout::{Action, Notice, Phase, Settings, Status, decide};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info, warn};
@@ -105,7 +106,7 @@ pub(super) async fn pass(
 
 /// Without the gate `AdvancedDeployment` nobody may hold a Deployment.
 fn leave_deployments(observed: &mut Observed) {
-    let of_kind = |live: &Live| live.workload.kind == Kind::Deployment;
+    let of_kind = |live: &Live| live.workload.kind.facts().owns == Owns::ReplicaSets;
     if let Some(workload) = &mut observed.world.workload
         && observed.live.as_ref().is_some_and(of_kind)
     {

@@ -17,10 +17,10 @@ use tracing::{debug, info};
 use super::{GoOn, Hands};
 use crate::error::Error;
 use crate::observe::rollout::{Live, Observed, marks};
-use crate::subject::{Front, Kind, Subject};
+use crate::subject::{Front, Subject};
 use crate::unseen::Unseen;
 use crate::wire::{self, Ask, Content, FIELD_MANAGER};
-use crate::workload::{self, Hold};
+use crate::workload::{Hold, held, marked};
 
 /// How far an action got.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl Work<'_> {
             Action::Forget => self.forget().await,
             Action::Label => {
                 let Some(live) = &seen.live else { return Ok(()) };
-                let kind = live.workload.kind.name().to_lowercase();
+                let kind = live.workload.kind.facts().label;
                 let labels = json!({ "metadata": { "labels": { WORKLOAD_TYPE: kind } } });
                 self.patch_workload(live, labels).await
             }
@@ -89,7 +89,7 @@ impl Work<'_> {
                     stable_revision: stable.filter(|stable| !stable.is_empty()),
                     partition: live.partition,
                 };
-                let patch = workload::hold(live.workload.kind, &live.object, &by);
+                let patch = live.workload.kind.hold(&live.object, &by);
                 self.patch_workload(live, patch).await
             }
             Action::Create(plan) => {
@@ -125,11 +125,11 @@ impl Work<'_> {
         }
         body["metadata"]["uid"] = json!(live.uid);
         body["metadata"]["resourceVersion"] = json!(live.resource_version);
-        let (object, path) = (live.workload.to_string(), managed(&live.workload.path()));
+        let (object, path) = (live.workload.to_string(), managed(&live.path));
         let (method, content) = (Method::PATCH, Content::MergePatch);
         let ask = Ask { verb: "patch", object: &object, method, path, content, body: Some(&body) };
         let answer = wire::send(&self.hands.client, &ask).await?.or_error("patch", &object)?;
-        self.note(plural(live.workload.kind), &answer);
+        self.note(live.workload.kind.facts().source.title, &answer);
         Ok(())
     }
 
@@ -186,16 +186,16 @@ impl Work<'_> {
 
     async fn still_held(&mut self) -> Result<Option<String>, Error> {
         let world = &self.seen.world;
-        let named = self.seen.live.as_ref().map(|live| live.workload.clone());
-        let Some(named) = named.filter(|_| world.rollout.rival.is_none()) else { return Ok(None) };
-        let Some(object) = self.read(&named.path(), named.kind.name()).await? else {
+        let live = self.seen.live.as_ref().filter(|_| world.rollout.rival.is_none());
+        let Some(Live { workload: named, path, .. }) = live else { return Ok(None) };
+        let Some(object) = self.read(path, named.kind.word()).await? else {
             return Ok(None);
         };
         let freeze = world.settings.freeze_on_deletion;
         // What a living release of somebody else left is that one's.
-        let held = world.workload.as_ref().is_some_and(|workload| workload.held)
-            || (marks::held(named.kind, &object) && !marks::controlled(&object));
-        let left = marks::marked(&object) || (held && !freeze);
+        let is_held = world.workload.as_ref().is_some_and(|workload| workload.held)
+            || (held(named.kind, &object) && !marks::controlled(&object));
+        let left = marked(&object) || (is_held && !freeze);
         Ok(left.then(|| format!("{named} is still held")))
     }
 
@@ -272,12 +272,4 @@ fn managed(path: &str) -> String {
 fn collection(seen: &Observed) -> String {
     let (version, plural) = (Front::BatchRelease.api_version(), Front::BatchRelease.plural());
     format!("/apis/{version}/namespaces/{}/{plural}", seen.key.namespace)
-}
-
-fn plural(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Deployment => "deployments",
-        Kind::StatefulSet => "statefulsets",
-        Kind::DaemonSet => "daemonsets",
-    }
 }

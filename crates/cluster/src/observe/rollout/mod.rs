@@ -1,12 +1,6 @@
 //! Puts the world of a Rollout together from the caches: nothing is fetched, nothing is decided.
-//!
-//! One file per kind of workload, same shape: `read` says what of the workload's own status and of what it
-//! controls counts for a release.
 
-mod daemonset;
-mod deployment;
 pub(crate) mod marks;
-mod statefulset;
 
 use std::sync::Arc;
 
@@ -14,17 +8,17 @@ use api::batches::engine::rollout as convert;
 use api::batches::names::{IN_PROGRESSING, ROLLOUT_ID, WORKLOAD_TYPE};
 use api::batches::{BatchRelease, BatchReleaseSpec, Rollout};
 use api::bedrock::OWNER_ANNOTATION;
-use engine::front::batch_release::{Body, Control, Original, is_held, original};
+use engine::front::batch_release::{Control, Original, is_held, original};
 use engine::front::rollout as inner;
 use engine::world::Uid;
 use serde_json::Value;
 
 use crate::caches::{Caches, Held};
 use crate::key::Key;
-use crate::seen::Resource;
 use crate::seen::meta::Meta;
-use crate::subject::{Kind, Workload};
-use crate::workload::{Claimed, annotation, leader};
+use crate::seen::{Resource, WorkloadSeen};
+use crate::subject::Workload;
+use crate::workload::{Claimed, Counted, Sight, annotation, held as is_still_held, leader, marked};
 
 /// A Rollout with everything that a decision looks at, and what it takes to carry one out.
 #[derive(Clone, Debug)]
@@ -51,6 +45,8 @@ pub struct Observed {
 pub struct Live {
     /// Kind and key.
     pub workload: Workload,
+    /// Where it is written.
+    pub path: String,
     /// UID.
     pub uid: String,
     /// The version that it is written under.
@@ -61,28 +57,6 @@ pub struct Live {
     pub partition: u32,
     /// The user's own fields, where something holds it still.
     pub restore: Option<Original>,
-}
-
-/// What one kind says of itself.
-struct Reading<'a> {
-    meta: &'a Meta,
-    object: Value,
-    body: Body,
-    counted: Counted,
-}
-
-/// What of that counts for a Rollout.
-struct Counted {
-    generation: i64,
-    observed_generation: i64,
-    replicas: u32,
-    updated: u32,
-    old: u32,
-    stable: String,
-    update: String,
-    hash: String,
-    /// As in [`Live`].
-    partition: u32,
 }
 
 /// Looks at a Rollout. `None` when there is none, when it cannot be read, and as long as the caches are not
@@ -157,28 +131,29 @@ fn workload(
     let named = &rollout.spec.workload_ref;
     let Some(workload) = &seen.workload else {
         let text = format!(
-            "{} of {} is not released by this version: Deployments, StatefulSets and DaemonSets of apps/v1 \
-             are",
+            "{} of {} is not released by this version: Deployments, StatefulSets and DaemonSets of apps, and \
+             CloneSets, StatefulSets and DaemonSets of apps.kruise.io are",
             named.kind, named.api_version
         );
         return (Some(nothing(text)), None);
     };
-    let stable = remembered(status);
-    let read = match workload.kind {
-        Kind::Deployment => deployment::read(held, &workload.key),
-        Kind::StatefulSet => statefulset::read(held, &workload.key, stable),
-        Kind::DaemonSet => daemonset::read(held, &workload.key, stable),
-    };
-    let Some(Reading { meta, object, body, counted }) = read else { return (None, None) };
+    let Some(sight) = Sight::of(held, workload) else { return (None, None) };
+    let eye = workload.kind.adapter().eye;
+    let body = eye.body(&sight, unclaimed(&sight.object));
+    let counted = eye.read(&sight, remembered(status));
+    let Sight { seen: WorkloadSeen { meta, status: numbers, .. }, object, .. } = sight;
     let live = Live {
         workload: workload.clone(),
+        path: held.path(workload),
         uid: meta.uid.clone(),
         resource_version: meta.resource_version.clone(),
         partition: counted.partition,
         restore: is_held(&body).then(|| original(&body)),
         object,
     };
-    (Some(made(held, seen, status, meta, &live, counted)), Some(live))
+    let made = made(held, seen, status, meta, &live, counted);
+    let observed_generation = numbers.observed_generation;
+    (Some(inner::Workload { observed_generation, ..made }), Some(live))
 }
 
 fn made(
@@ -189,7 +164,8 @@ fn made(
     live: &Live,
     counted: Counted,
 ) -> inner::Workload {
-    let Counted { generation, observed_generation, replicas, updated, old, .. } = counted;
+    let Counted { replicas, updated, old, .. } = counted;
+    let kind = live.workload.kind;
     let marked = meta.annotations.contains_key(IN_PROGRESSING);
     let is_at = |revision: &str| {
         revision == counted.update || (!revision.is_empty() && revision == counted.hash)
@@ -203,9 +179,9 @@ fn made(
     };
     inner::Workload {
         unsupported: claimed(held, seen, meta),
-        rolls_back_in_batches: live.workload.kind == Kind::StatefulSet,
-        generation,
-        observed_generation,
+        rolls_back_in_batches: kind.facts().rolls_back_in_batches,
+        generation: meta.generation,
+        observed_generation: 0,
         replicas,
         updated,
         old,
@@ -214,8 +190,7 @@ fn made(
         update_revision: counted.update,
         pod_template_hash: counted.hash,
         marked,
-        held: marks::held(live.workload.kind, &live.object)
-            && !marks::of_another(held, seen, &live.object),
+        held: is_still_held(kind, &live.object) && !marks::of_another(held, seen, &live.object),
         rollout_id: id(&meta.labels).or_else(|| id(&meta.annotations)),
         labelled: meta.labels.contains_key(WORKLOAD_TYPE),
     }
@@ -244,7 +219,7 @@ fn nothing(unsupported: String) -> inner::Workload {
 
 /// Whose release it is says nothing about how it is given back.
 fn unclaimed(object: &Value) -> Claimed {
-    Claimed { control: Control::Free, in_progressing: marks::marked(object) }
+    Claimed { control: Control::Free, in_progressing: marked(object) }
 }
 
 /// The stable revision of the release that is under way: of some kinds nothing else remembers it.

@@ -1,0 +1,73 @@
+//! CloneSets of Kruise: held and moved by their partition, a count of Pods or a part of them, whichever Pods
+//! those are. They have no OnDelete.
+
+use engine::front::batch_release::{Body, Machinery};
+use engine::nature::Nature;
+use engine::world::Workload;
+
+use super::partition::{ByPartition, Units};
+use super::status::{self, Named};
+use super::{Adapter, Claimed, Counted, Eye, Sight, engine, number};
+
+/// CloneSets.
+pub(super) const ADAPTER: Adapter = Adapter { eye: &CloneSets, hand: &HAND };
+
+static HAND: ByPartition = ByPartition {
+    within: None,
+    units: Units::Up,
+    pauses: true,
+    on_delete: false,
+    replicas: |object| number(&object["spec"]["replicas"], 1),
+};
+
+struct CloneSets;
+
+impl Eye for CloneSets {
+    fn body(&self, sight: &Sight<'_>, claimed: Claimed) -> Body {
+        let named = named(sight);
+        let replicas = number(&sight.spec()["replicas"], 1);
+        let workload = Workload {
+            current_revision: named.current.clone(),
+            ..engine(sight, replicas, HAND.strategy(&sight.object), &named.update)
+        };
+        let saved = HAND.own(&sight.object);
+        let machinery = Machinery::Pods { nature: Nature::CLONE_SET, saved };
+        let mut body = status::body(&HAND, sight, workload, &named, machinery, claimed);
+        let others = [&sight.seen.status.update_revision, short(sight, &named.update)];
+        let others = others.into_iter().filter(|it| **it != *named.update && !it.is_empty());
+        body.also_called = others.map(|it| it.to_owned()).collect();
+        body
+    }
+
+    /// In the status of a Rollout the original calls its revisions by what is behind the name.
+    fn read(&self, sight: &Sight<'_>, stable: Option<&str>) -> Counted {
+        let named = named(sight);
+        let keeps = status::as_many_as_unmoved(sight, &named.update);
+        let counted = status::read(&HAND, sight, named, stable, keeps);
+        let called = |revision: &str| short(sight, revision).to_owned();
+        Counted {
+            stable: called(&counted.stable),
+            update: called(&counted.update),
+            hash: called(&counted.hash),
+            ..counted
+        }
+    }
+}
+
+/// Its revisions as its Pods are labelled with them: whole, or with Kruise's gate `CloneSetShortHash` what is
+/// behind the name.
+fn named(sight: &Sight<'_>) -> Named {
+    let named = Named::of(sight);
+    let shortened = [&named.update, &named.current].map(|it| short(sight, it).to_owned());
+    let [update, current] = shortened;
+    match sight.ran().any(|ran| ran == update || ran == current) {
+        true => Named { update, current },
+        false => named,
+    }
+}
+
+/// What is behind the name of the CloneSet.
+fn short<'a>(sight: &Sight<'_>, revision: &'a str) -> &'a str {
+    let rest = revision.strip_prefix(sight.seen.meta.name.as_str());
+    rest.and_then(|rest| rest.strip_prefix('-')).unwrap_or(revision)
+}

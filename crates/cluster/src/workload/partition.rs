@@ -1,0 +1,339 @@
+//! What is written on kinds that are held by a partition above what has not moved; under OnDelete, where a
+//! kind has that, by nobody evicting.
+//!
+//! The user's strategy is put aside whole, in an annotation, and the partition that holds is written down
+//! beside it: by that a write of ours is told from somebody else's.
+
+use api::batches::names::{CONTROL_INFO, HELD_PARTITION, IN_PROGRESSING, ORIGINAL_STRATEGY};
+use engine::front::batch_release::{Held, Original};
+use engine::quantity::IntOrPercent;
+use engine::world::Strategy;
+use serde_json::{Map, Value, json};
+
+use super::{ABOVE_ALL, Beside, Draft, Hand, Hold, KeepHeld, Take};
+use super::{annotated, annotation, count, mark, marked, number};
+
+/// A kind that is held by a partition.
+#[derive(Debug)]
+pub(crate) struct ByPartition {
+    /// Where the partition stands in `spec.updateStrategy`; `None` directly under it.
+    pub(crate) within: Option<&'static str>,
+    /// How it is read and written.
+    pub(crate) units: Units,
+    /// Whether `paused` stands beside it, and has to be false while something moves.
+    pub(crate) pauses: bool,
+    /// Whether the type of the strategy may be OnDelete, which no partition holds.
+    pub(crate) on_delete: bool,
+    /// Pods that the object asks for.
+    pub(crate) replicas: fn(&Value) -> u32,
+}
+
+/// What a partition is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Units {
+    /// Pods, or the lowest ordinal of those that move.
+    Count,
+    /// Pods or a part of them, rounded up; of less than all of several Pods one moves at least. All is
+    /// `100%`.
+    Up,
+    /// Pods or a part of them, rounded down.
+    Down,
+}
+
+impl Units {
+    /// In Pods; [`ABOVE_ALL`] where all are meant, and 0 where there is none.
+    fn read(self, partition: &Value, replicas: u32) -> u32 {
+        match (self, count(partition)) {
+            (Self::Count, _) | (_, None) => number(partition, 0),
+            (_, Some(IntOrPercent::Int(pods))) => pods,
+            (_, Some(IntOrPercent::Percent(100..))) => ABOVE_ALL,
+            (Self::Up, Some(part)) => part.of_deployment(replicas),
+            (Self::Down, Some(part)) => part.of_rounded_down(replicas),
+        }
+    }
+
+    fn written(self, pods: u32, percent: Option<u32>) -> Value {
+        match (self, percent) {
+            (Self::Up, _) if pods >= ABOVE_ALL => json!("100%"),
+            (Self::Up | Self::Down, Some(percent)) => json!(format!("{percent}%")),
+            _ => json!(pods),
+        }
+    }
+}
+
+impl Hand for ByPartition {
+    fn hold(&self, object: &Value, hold: &Hold<'_>) -> Value {
+        let mut draft = Draft::default();
+        draft.annotate(IN_PROGRESSING, mark(hold.rollout));
+        if !self.rolls(object) {
+            return draft.patch();
+        }
+        // A partition above all is one that a release has left behind, and nobody's own.
+        if self.saved(object).is_none() && self.partition(object) < ABOVE_ALL {
+            draft.annotate(ORIGINAL_STRATEGY, object["spec"]["updateStrategy"].to_string());
+        }
+        self.close(&mut draft, self.units.written(hold.partition, None));
+        draft.patch()
+    }
+
+    fn keep_held(&self, old: &Value, new: &Value, keep: KeepHeld) -> Value {
+        let mut draft = Draft::default();
+        draft.restore_marks(old, new, keep);
+        if keep.mark || keep.control {
+            draft.restore_annotations(old, new, &[ORIGINAL_STRATEGY, HELD_PARTITION]);
+        }
+        if !self.rolls(old) || is_ours(old, new) {
+            return draft.patch();
+        }
+        let above_all = self.units.written(ABOVE_ALL, None);
+        let held = if keep.restart { Some(above_all) } else { self.held(old) };
+        let Some(held) = held else { return draft.patch() };
+        if !self.rolls(new) {
+            draft.set(&["spec", "updateStrategy", "type"], json!("RollingUpdate"));
+        }
+        let replicas = (self.replicas)(new);
+        let lowered = || self.partition(new) < self.units.read(&held, replicas);
+        if keep.restart {
+            self.close(&mut draft, held);
+        } else if lowered() || !self.rolls(new) {
+            draft.set(&self.path("partition"), held);
+        }
+        if self.paused(new) && !self.paused(old) {
+            draft.set(&self.path("paused"), json!(false));
+        }
+        if let Some(asked) = self.asked(old, new) {
+            draft.annotate(ORIGINAL_STRATEGY, asked);
+        }
+        draft.patch()
+    }
+
+    fn take(&self, live: &Value, take: &Take<'_>) -> Value {
+        let mut draft = Draft::default();
+        draft.annotate(CONTROL_INFO, take.control);
+        if let Some(Original::Strategy(own)) = take.keep {
+            draft.annotate(ORIGINAL_STRATEGY, self.kept(live, own).to_string());
+        }
+        match take.held {
+            Held::Strategy(Strategy::RollingUpdate { partition }) => {
+                self.close(&mut draft, self.units.written(partition, None));
+            }
+            _ if self.rolls(live) => self.close(&mut draft, self.standing(live)),
+            _ => {}
+        }
+        if self.paused(live) && self.rolls(live) {
+            draft.set(&self.path("paused"), json!(false));
+        }
+        draft.patch()
+    }
+
+    fn release(&self, live: &Value, restore: Option<Original>) -> Value {
+        let mut draft = Draft::default();
+        draft.annotate(CONTROL_INFO, Value::Null);
+        let Some(Original::Strategy(own)) = restore else { return draft.patch() };
+        draft.forget_annotations(live, &[ORIGINAL_STRATEGY, HELD_PARTITION]);
+        let replicas = (self.replicas)(live);
+        let back = self.saved(live).filter(|saved| self.read(saved, replicas) == own);
+        let mut back = back.unwrap_or_else(|| self.kept(live, own));
+        // What stands there now and did not before has to go.
+        let stands = self.bounds(&live["spec"]["updateStrategy"]).as_object();
+        if let Some(within) = self.within
+            && !back[within].is_object()
+        {
+            if stands.is_some() {
+                back[within] = Value::Null;
+            }
+        } else {
+            let back = self.bounds_mut(&mut back);
+            for field in stands.into_iter().flat_map(Map::keys) {
+                let field = &mut back[field];
+                *field = field.take();
+            }
+        }
+        draft.set(&["spec", "updateStrategy"], back);
+        draft.patch()
+    }
+
+    fn set_strategy(
+        &self,
+        live: &Value,
+        strategy: Strategy,
+        percent: Option<u32>,
+    ) -> Option<Value> {
+        let mut draft = Draft::default();
+        match strategy {
+            Strategy::RollingUpdate { partition } => {
+                if self.on_delete {
+                    draft.set(&["spec", "updateStrategy", "type"], json!("RollingUpdate"));
+                }
+                if self.paused(live) {
+                    draft.set(&self.path("paused"), json!(false));
+                }
+                self.close(&mut draft, self.units.written(partition, percent));
+            }
+            Strategy::OnDelete => {
+                let on_delete = json!({"type": "OnDelete", "rollingUpdate": null});
+                draft.set(&["spec", "updateStrategy"], on_delete);
+                draft.annotate(HELD_PARTITION, Value::Null);
+            }
+        }
+        Some(draft.patch())
+    }
+
+    fn holds(&self, object: &Value) -> bool {
+        annotated(object, self.beside().annotations)
+            || (marked(object) && self.partition(object) >= ABOVE_ALL)
+    }
+
+    fn beside(&self) -> Beside {
+        Beside { annotations: &[ORIGINAL_STRATEGY, HELD_PARTITION], labels: &[] }
+    }
+}
+
+impl ByPartition {
+    /// The strategy as it stands, as the engine has it.
+    pub(crate) fn strategy(&self, live: &Value) -> Strategy {
+        self.read(&live["spec"]["updateStrategy"], (self.replicas)(live))
+    }
+
+    /// The strategy that was put aside, as the engine has it.
+    pub(crate) fn own(&self, live: &Value) -> Option<Strategy> {
+        let replicas = (self.replicas)(live);
+        self.saved(live).map(|saved| self.read(&saved, replicas))
+    }
+
+    /// The user's own `maxUnavailable`.
+    pub(crate) fn max_unavailable(&self, live: &Value) -> Option<IntOrPercent> {
+        count(&self.bounds(&live["spec"]["updateStrategy"])["maxUnavailable"])
+    }
+
+    /// The partition that stands there, in Pods.
+    pub(crate) fn partition(&self, object: &Value) -> u32 {
+        let partition = &self.bounds(&object["spec"]["updateStrategy"])["partition"];
+        self.units.read(partition, (self.replicas)(object))
+    }
+
+    /// Whether a partition means anything.
+    pub(crate) fn rolls(&self, object: &Value) -> bool {
+        !self.on_delete || object["spec"]["updateStrategy"]["type"] != "OnDelete"
+    }
+
+    /// The strategy that was put aside. Where that is lost or spoilt, and the partition bears our stamp, the
+    /// partition is nobody's own: giving it back would leave Pods behind in every later change.
+    fn saved(&self, live: &Value) -> Option<Value> {
+        let saved = annotation(live, ORIGINAL_STRATEGY)
+            .and_then(|saved| serde_json::from_str(saved).ok())
+            .filter(Value::is_object);
+        let stamped = self.rolls(live) && annotation(live, HELD_PARTITION).is_some();
+        let whole = Strategy::RollingUpdate { partition: 0 };
+        saved.or_else(|| stamped.then(|| self.kept(live, whole)))
+    }
+
+    fn read(&self, strategy: &Value, replicas: u32) -> Strategy {
+        match strategy["type"].as_str() {
+            Some("OnDelete") if self.on_delete => Strategy::OnDelete,
+            _ => {
+                let partition = self.units.read(&self.bounds(strategy)["partition"], replicas);
+                Strategy::RollingUpdate { partition }
+            }
+        }
+    }
+
+    /// The strategy as it stands, with what the engine says of it.
+    fn kept(&self, live: &Value, own: Strategy) -> Value {
+        let Strategy::RollingUpdate { partition } = own else { return json!({"type": "OnDelete"}) };
+        let mut kept = live["spec"]["updateStrategy"].clone();
+        if !kept.is_object() {
+            kept = json!({});
+        }
+        if self.on_delete {
+            kept["type"] = json!("RollingUpdate");
+        }
+        let bounds = self.bounds_mut(&mut kept);
+        if !bounds.is_object() {
+            *bounds = json!({});
+        }
+        bounds["partition"] = json!(partition);
+        kept
+    }
+
+    /// Closes the workload at a partition, and says so beside it.
+    fn close(&self, draft: &mut Draft, partition: Value) {
+        draft.annotate(HELD_PARTITION, words(&partition));
+        draft.set(&self.path("partition"), partition);
+    }
+
+    /// The strategy that somebody asks for; `None` where it is not another than before.
+    fn asked(&self, old: &Value, new: &Value) -> Option<String> {
+        let mut asked = new["spec"]["updateStrategy"].clone();
+        if asked == old["spec"]["updateStrategy"] {
+            return None;
+        }
+        // What is as it was is not by him: it is what holds the workload.
+        let kept = annotation(old, ORIGINAL_STRATEGY).unwrap_or_default();
+        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
+        let kept = self.bounds(&kept);
+        let (was_paused, is_paused) = (self.paused(old), self.paused(new));
+        if self.rolls(new) && self.standing(new) == self.standing(old) {
+            let own = kept.get("partition").filter(|own| !own.is_null());
+            self.bounds_mut(&mut asked)["partition"] = own.cloned().unwrap_or(json!(0));
+        }
+        if was_paused == is_paused && kept["paused"] == true {
+            self.bounds_mut(&mut asked)["paused"] = json!(true);
+        }
+        let asked = asked.to_string();
+        (annotation(new, ORIGINAL_STRATEGY) != Some(asked.as_str())).then_some(asked)
+    }
+
+    /// Where the workload is held; no higher than it stands.
+    fn held(&self, object: &Value) -> Option<Value> {
+        let said = annotation(object, HELD_PARTITION)?;
+        let said = said.parse().map_or_else(|_| json!(said), |pods: u32| json!(pods));
+        let replicas = (self.replicas)(object);
+        let readable = said.is_number() || (self.units != Units::Count && count(&said).is_some());
+        if !readable {
+            return None;
+        }
+        let lower = self.units.read(&said, replicas) <= self.partition(object);
+        Some(if lower { said } else { self.standing(object) })
+    }
+
+    /// The partition as it is written there; 0 where there is none.
+    fn standing(&self, object: &Value) -> Value {
+        let stands = &self.bounds(&object["spec"]["updateStrategy"])["partition"];
+        if stands.is_null() { json!(0) } else { stands.clone() }
+    }
+
+    fn paused(&self, object: &Value) -> bool {
+        self.pauses && self.bounds(&object["spec"]["updateStrategy"])["paused"] == true
+    }
+
+    /// What of a strategy holds the partition.
+    fn bounds<'a>(&self, strategy: &'a Value) -> &'a Value {
+        self.within.map_or(strategy, |within| &strategy[within])
+    }
+
+    fn bounds_mut<'a>(&self, strategy: &'a mut Value) -> &'a mut Value {
+        match self.within {
+            Some(within) => &mut strategy[within],
+            None => strategy,
+        }
+    }
+
+    fn path(&self, field: &'static str) -> Vec<&'static str> {
+        let mut path = vec!["spec", "updateStrategy"];
+        path.extend(self.within);
+        path.push(field);
+        path
+    }
+}
+
+/// Whether this is a write of whoever releases the workload: it puts its name on it, or says anew where it
+/// is held.
+fn is_ours(old: &Value, new: &Value) -> bool {
+    let differs = |name| annotation(old, name) != annotation(new, name);
+    annotation(new, CONTROL_INFO).is_some() && (differs(HELD_PARTITION) || differs(CONTROL_INFO))
+}
+
+fn words(partition: &Value) -> String {
+    partition.as_str().map_or_else(|| partition.to_string(), str::to_owned)
+}
