@@ -127,7 +127,7 @@ pub const SERVED: &[Rule] = &[
         resource: "controllerrevisions",
         verbs: &["list", "watch"],
         name: None,
-        why: "the revisions of a DaemonSet, which its status does not name",
+        why: "the revisions of a DaemonSet, native or advanced, which its status does not name",
     },
     Rule {
         group: "apps",
@@ -136,6 +136,27 @@ pub const SERVED: &[Rule] = &[
         name: None,
         why: "the StatefulSet of a rollout is applied from it; read to name a field that cannot \
               change, and before `replicas` is handed over",
+    },
+    Rule {
+        group: "apps.kruise.io",
+        resource: "clonesets",
+        verbs: &["get", "list", "watch", "patch"],
+        name: None,
+        why: "released in batches: held meanwhile, and given back; read before a Rollout is let go",
+    },
+    Rule {
+        group: "apps.kruise.io",
+        resource: "statefulsets",
+        verbs: &["get", "list", "watch", "patch"],
+        name: None,
+        why: "the same, of Advanced StatefulSets",
+    },
+    Rule {
+        group: "apps.kruise.io",
+        resource: "daemonsets",
+        verbs: &["get", "list", "watch", "patch"],
+        name: None,
+        why: "the same, of Advanced DaemonSets",
     },
     Rule {
         group: "",

@@ -103,7 +103,7 @@ impl Stage {
 
     async fn send(&self, method: &str, path: &str, body: &Value) -> Value {
         let content = match method {
-            "PATCH" if path.ends_with("/status") => "application/strategic-merge-patch+json",
+            "PATCH" if path.contains("/pods/") => "application/strategic-merge-patch+json",
             "PATCH" => "application/merge-patch+json",
             _ => "application/json",
         };
@@ -164,14 +164,7 @@ impl Stage {
                 it["status"]["phase"] == "Healthy" && succeeded.any(|one| one["status"] == "True")
             };
             self.until_it(&rollout, succeeded).await;
-            self.send("DELETE", &rollout, &json!({})).await;
-            for _ in 0..600 {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                let list = self.send("GET", STEPS, &Value::Null).await;
-                if list["items"] == json!([]) {
-                    break;
-                }
-            }
+            self.let_go(&rollout).await;
         }
     }
 
@@ -188,10 +181,53 @@ impl Stage {
         panic!("{path}: {:#}; refused: {refused:#?}", last["status"]);
     }
 
+    /// Kruise comes late, and its workloads are named and let go again. Nobody carries a release of one out
+    /// here: that takes the same verbs.
+    async fn kruise(&self) {
+        for definition in simcluster::behaviour::kruise::definitions::all() {
+            self.send("POST", &collection(&definition), &definition).await;
+        }
+        // It is looked for every half minute.
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        for kind in ["CloneSet", "StatefulSet", "DaemonSet"] {
+            let name = format!("kruise-{}", kind.to_lowercase());
+            let mut workload = workload(kind, &name);
+            workload["apiVersion"] = json!("apps.kruise.io/v1beta1");
+            let path = format!("{}s", kind.to_lowercase());
+            let path = format!("/apis/apps.kruise.io/v1beta1/namespaces/shop/{path}");
+            self.send("POST", &path, &workload).await;
+            let path = format!("{path}/{name}");
+            let status = json!({"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3});
+            self.send("PATCH", &format!("{path}/status"), &json!({"status": status})).await;
+            let mut steps = steps(kind, &name);
+            steps["spec"]["workloadRef"]["apiVersion"] = json!("apps.kruise.io/v1alpha1");
+            self.send("POST", STEPS, &steps).await;
+            let labelled = |it: &Value| {
+                let label = &it["metadata"]["labels"]["rollouts.kruise.io/workload-type"];
+                *label == kind.to_lowercase()
+            };
+            self.until_it(&path, labelled).await;
+            self.let_go(&format!("{STEPS}/{name}")).await;
+        }
+    }
+
+    async fn let_go(&self, rollout: &str) {
+        self.send("DELETE", rollout, &json!({})).await;
+        for _ in 0..600 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let list = self.send("GET", STEPS, &Value::Null).await;
+            if list["items"] == json!([]) {
+                return;
+            }
+        }
+        panic!("{rollout} is never let go");
+    }
+
     /// Everything that an operator ever does.
     async fn play(&self) {
         let first = self.begin();
         self.release().await;
+        self.kruise().await;
         self.send("POST", ROLLOUTS, &rollout()).await;
         self.send("POST", BUDGETS, &budget()).await;
         self.until("RolloutDone").await;
