@@ -27,29 +27,35 @@ use tokio::task::JoinHandle;
 
 /// Who runs the controllers of StatefulSets and ReplicaSets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Driven {
+pub(crate) enum Driven {
     /// The server itself, as always.
     Inside,
     /// Ours, through the API, under faults at this rate for each request.
     Outside { faults: f64 },
 }
 
-pub struct Stage {
-    pub cluster: SimCluster,
+/// Our driver: what tells it to stop, and how it ended.
+struct Outside {
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<Result<(), Failure>>,
+}
+
+pub(crate) struct Stage {
+    pub(crate) cluster: SimCluster,
     clock: Clock,
-    /// Tells the driver to stop, and how it ended.
-    outside: Option<(oneshot::Sender<()>, JoinHandle<Result<(), Failure>>)>,
+    outside: Option<Outside>,
     /// All Pods that there ever were, by UID.
     made: Arc<Mutex<Vec<String>>>,
     faults: Faults,
 }
 
 impl Stage {
-    pub fn new(seed: u64, driven: Driven) -> Self {
-        let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    pub(crate) fn new(seed: u64, driven: Driven) -> Self {
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a timestamp");
         let begun = tokio::time::Instant::now();
-        let clock: Clock =
-            Arc::new(move || start + SignedDuration::try_from(begun.elapsed()).unwrap());
+        let clock: Clock = Arc::new(move || {
+            start + SignedDuration::try_from(begun.elapsed()).expect("a test's time")
+        });
         let mut options = Options::new(seed, clock.clone());
         options.window = 100_000;
         let cluster = SimCluster::new(options);
@@ -76,8 +82,10 @@ impl Stage {
                     .with(StatefulSets, 10..=40)
                     .with(ReplicaSets::default(), 1..=3);
                 let (stop, stopped) = oneshot::channel();
-                let task = tokio::spawn(driver.drive(async { stopped.await.unwrap() }));
-                outside = Some((stop, task));
+                let ended = tokio::spawn(
+                    driver.drive(async { stopped.await.expect("the stage tells it") }),
+                );
+                outside = Some(Outside { stop, ended });
             }
         }
         tokio::spawn(inside.drive(clock.clone()));
@@ -86,44 +94,44 @@ impl Stage {
         Self { cluster, clock, outside, made, faults }
     }
 
-    pub fn create(&self, collection: Collection, object: Value) {
+    pub(crate) fn create(&self, collection: Collection, object: Value) {
         let write = Write::Create { collection, object };
-        self.cluster.server().commit(write, "test", (self.clock)()).unwrap();
+        self.cluster.server().commit(write, "test", (self.clock)()).expect("is taken");
     }
 
-    pub fn get(&self, key: &Key) -> Value {
+    pub(crate) fn get(&self, key: &Key) -> Value {
         let view = self.cluster.server().view();
         view.get(key).map_or(Value::Null, |object| Value::clone(object))
     }
 
-    pub fn edit(&self, key: &Key, edit: impl FnOnce(&mut Value)) {
+    pub(crate) fn edit(&self, key: &Key, edit: impl FnOnce(&mut Value)) {
         let mut object = self.get(key);
         edit(&mut object);
         let write = Write::Update { key: key.clone(), subresource: None, object };
-        self.cluster.server().commit(write, "test", (self.clock)()).unwrap();
+        self.cluster.server().commit(write, "test", (self.clock)()).expect("is taken");
     }
 
-    pub fn delete(&self, key: &Key) {
+    pub(crate) fn delete(&self, key: &Key) {
         let write = Write::Delete { key: key.clone(), uid: None, grace_period_seconds: None };
-        self.cluster.server().commit(write, "test", (self.clock)()).unwrap();
+        self.cluster.server().commit(write, "test", (self.clock)()).expect("is taken");
     }
 
-    pub async fn pass(&self, seconds: u64) {
+    pub(crate) async fn pass(&self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
 
     /// How many requests met a fault.
-    pub fn faults(&self) -> usize {
+    pub(crate) fn faults(&self) -> usize {
         self.faults.log().len()
     }
 
     /// How many Pods there ever were.
-    pub fn made(&self) -> usize {
-        self.made.lock().unwrap().len()
+    pub(crate) fn made(&self) -> usize {
+        self.made.lock().expect("nobody panics").len()
     }
 
     /// The names of all Pods, with what they run and whether they are ready.
-    pub fn pods(&self) -> Vec<Value> {
+    pub(crate) fn pods(&self) -> Vec<Value> {
         let view = self.cluster.server().view();
         let pods = view.list(&PODS, Some("default"));
         pods.map(|pod| {
@@ -137,12 +145,12 @@ impl Stage {
         .collect()
     }
 
-    /// Whether everything that could be said has been said: what follows is of no matter.
-    pub async fn stop(mut self) -> Result<(), Failure> {
-        let Some((stop, task)) = self.outside.take() else { return Ok(()) };
+    /// How our driver ended, once it is told to.
+    pub(crate) async fn stop(mut self) -> Result<(), Failure> {
+        let Some(Outside { stop, ended }) = self.outside.take() else { return Ok(()) };
         // It may have ended by itself, and then nobody listens.
         let _ = stop.send(());
-        task.await.unwrap()
+        ended.await.expect("it doesn't panic")
     }
 }
 
@@ -155,7 +163,7 @@ async fn note_pods(server: Arc<simcluster::server::Server>, made: Arc<Mutex<Vec<
         cursor = now;
         let new = changes.iter().filter(|c| c.key.collection == PODS && c.before.is_none());
         let uids = new.filter_map(|c| c.after.as_deref()).map(simcluster::object::uid);
-        made.lock().unwrap().extend(uids.map(str::to_owned));
+        made.lock().expect("nobody panics").extend(uids.map(str::to_owned));
         notified.await;
     }
 }
