@@ -9,6 +9,7 @@
 //! name is drawn by chance would be made twice.
 
 pub mod carry;
+pub mod clock;
 pub mod driver;
 pub mod install;
 pub mod picture;
