@@ -44,12 +44,21 @@ pub struct Embedded {
 impl Embedded {
     /// A fresh one, with a namespace and its ServiceAccount.
     pub fn new(seed: u64) -> Self {
+        Self::made(seed, false)
+    }
+
+    /// The same with Kruise's definitions and controllers.
+    pub fn with_kruise(seed: u64) -> Self {
+        Self::made(seed, true)
+    }
+
+    fn made(seed: u64, kruise: bool) -> Self {
         let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a constant");
         let now = Arc::new(Mutex::new(start));
         let read = now.clone();
         let clock = Arc::new(move || *read.lock().expect("no holder panics"));
         let start_up = SignedDuration::from_millis(100);
-        let cluster = SimCluster::new(Options { start_up, ..Options::new(seed, clock) });
+        let cluster = SimCluster::new(Options { start_up, kruise, ..Options::new(seed, clock) });
         let this = Self { router: cluster.router(), driver: Mutex::new(cluster.driver()), now };
         this.pass(SignedDuration::from_secs(1));
         this

@@ -1,5 +1,7 @@
-//! Deployments, ReplicaSets and DaemonSets on both clusters, where `SLUICE_CONTROLPLANE` names the
-//! binary of a real control plane. The same variables as in `live.rs` pick what is played.
+//! Deployments, ReplicaSets, DaemonSets and CloneSets on both clusters, where `SLUICE_CONTROLPLANE`
+//! names the binary of a real control plane. The same variables as in `live.rs` pick what is played.
+//!
+//! Kruise is brought to the real one by ourselves: the same controllers, through its API.
 
 use differential::plane::Plane;
 use differential::run::Difference;
@@ -17,12 +19,20 @@ fn both_clusters_roll_alike() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let failed = runtime.expect("a runtime").block_on(async {
         let client = plane.client().await;
-        let mut failed = match number("SEED") {
-            Some(_) => Vec::new(),
-            None => written(&client).await,
+        let kruise = kruise::install_all(&client).await.expect("Kruise's definitions are served");
+        let played = async {
+            let mut failed = match number("SEED") {
+                Some(_) => Vec::new(),
+                None => written(&client).await,
+            };
+            failed.extend(drawn(&client).await);
+            failed
         };
-        failed.extend(drawn(&client).await);
-        failed
+        tokio::select! {
+            biased;
+            failed = played => failed,
+            ended = kruise.drive(std::future::pending()) => panic!("{ended:?}"),
+        }
     });
     assert!(failed.is_empty(), "went differently: {failed:?}");
 }

@@ -17,3 +17,21 @@ pub mod resource;
 pub mod watch;
 
 pub use driver::{Driver, Failure};
+
+use kube::Client;
+use simcluster::behaviour::kruise::clone_set::CloneSets;
+use simcluster::behaviour::kruise::{CLONESETS, definitions};
+use simcluster::object::{CONTROLLER_REVISIONS, PODS};
+
+/// Brings Kruise to a real cluster: installs its definitions; its controllers run while the driver does.
+pub async fn install_all(client: &Client) -> Result<Driver, install::NotServed> {
+    let all = definitions::all();
+    install::install(client, &all).await?;
+    let kinds = resource::Kinds::with(&all);
+    let watched = [CLONESETS, PODS, CONTROLLER_REVISIONS];
+    let driver = Driver::new(client.clone(), clock::wall(), kinds, &watched, SEED);
+    Ok(driver.with(CloneSets, 10..=40))
+}
+
+/// A real cluster has its own time, so that a seed fixes nothing there.
+const SEED: u64 = 1;

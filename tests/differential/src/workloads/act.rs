@@ -20,6 +20,8 @@ pub enum Act {
     Pod(usize, Value),
     /// Waits until both are quiet, and compares what has become of everything.
     Rest,
+    /// The object at this path holds these fields with these values, on both. After a rest.
+    Shows(&'static str, Value),
     /// Lets so many seconds pass.
     Pass(u32),
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Act {
             Self::Lose(which) => write!(f, "lose Pod {which}"),
             Self::Pod(which, body) => write!(f, "merge into Pod {which} {body}"),
             Self::Rest => f.write_str("rest"),
+            Self::Shows(path, part) => write!(f, "{path} shows {part}"),
             Self::Pass(seconds) => write!(f, "pass {seconds} s"),
         }
     }

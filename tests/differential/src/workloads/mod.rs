@@ -1,4 +1,4 @@
-//! Deployments, ReplicaSets and DaemonSets on both clusters: what they and their Pods come to.
+//! Deployments, ReplicaSets, DaemonSets and Kruise's CloneSets on both clusters: what they and their Pods come to.
 //!
 //! Names of Pods are chance and hashes are made differently, so that answers and lists cannot be
 //! compared as they are, as [`crate::run`] does. Compared are answers without those names, and at
@@ -9,6 +9,7 @@ pub mod autoscalers;
 pub mod daemonsets;
 pub mod deployments;
 pub mod grammar;
+pub mod kruise;
 pub mod picture;
 pub mod run;
 
@@ -23,7 +24,7 @@ pub(crate) const DAEMONSETS: &str = "/apis/apps/v1/namespaces/$ns/daemonsets";
 /// Every written sequence, with what it is about.
 pub fn all() -> Vec<(&'static str, Vec<act::Act>)> {
     let all = deployments::all().into_iter().chain(daemonsets::all());
-    all.chain(autoscalers::all()).collect()
+    all.chain(autoscalers::all()).chain(kruise::all()).collect()
 }
 
 /// An object `web` with selector and template.

@@ -11,12 +11,13 @@ const LISTS: &[(&str, &str)] = &[
     ("deployments", "/apis/apps/v1/namespaces/$ns/deployments"),
     ("replicasets", "/apis/apps/v1/namespaces/$ns/replicasets"),
     ("daemonsets", "/apis/apps/v1/namespaces/$ns/daemonsets"),
+    ("clonesets", "/apis/apps.kruise.io/v1alpha1/namespaces/$ns/clonesets"),
     ("controllerrevisions", "/apis/apps/v1/namespaces/$ns/controllerrevisions"),
     ("pods", "/api/v1/namespaces/$ns/pods"),
     ("events", "/api/v1/namespaces/$ns/events"),
 ];
 /// Events of these objects are theirs alone; a Pod's are the scheduler's and the kubelet's.
-const SPEAKERS: [&str; 3] = ["Deployment", "ReplicaSet", "DaemonSet"];
+const SPEAKERS: [&str; 4] = ["Deployment", "ReplicaSet", "DaemonSet", "CloneSet"];
 /// An object of which more is said is no longer listened to: a recorder lets no more through, and
 /// sums up.
 const EARSHOT: i64 = 7;
@@ -148,6 +149,17 @@ pub fn like(pod: &Value) -> Value {
     let mut pod = pod.clone();
     bare(&mut pod["metadata"]);
     pod["metadata"]["name"].take();
+    let metadata = &mut pod["metadata"];
+    if metadata["labels"]["apps.kruise.io/cloneset-instance-id"].is_string() {
+        metadata["labels"]["apps.kruise.io/cloneset-instance-id"] = "<id>".into();
+        // Which Pods are updated in place, and so which ones twice, goes by Nodes and ages.
+        metadata["generation"].take();
+    }
+    // A text that is an object, with times in it.
+    let in_place = &mut pod["metadata"]["annotations"]["apps.kruise.io/inplace-update-state"];
+    if let Some(state) = in_place.as_str().and_then(|text| serde_json::from_str(text).ok()) {
+        *in_place = state;
+    }
     let ready = pod["status"]["conditions"].as_array().into_iter().flatten();
     let ready = ready.filter(|one| one["type"] == "Ready").any(|one| one["status"] == "True");
     pod["status"] = json!({"phase": pod["status"]["phase"], "ready": ready});

@@ -27,7 +27,7 @@ pub async fn run(client: &Client, namespace: &str, acts: &[Act], all: bool) -> V
     let pair = Pair {
         namespace: namespace.clone(),
         real: Side::Real(client.clone()),
-        embedded: Side::Embedded(Embedded::new(7)),
+        embedded: Side::Embedded(Embedded::with_kruise(7)),
     };
     let body = json!({"metadata": {"name": namespace}});
     for side in [&pair.real, &pair.embedded] {
@@ -77,6 +77,17 @@ impl Pair {
             Act::Lose(which) => self.pod(*which, "DELETE", &Value::Null).await,
             Act::Pod(which, body) => self.pod(*which, "PATCH", body).await,
             Act::Rest => self.at_rest().await,
+            Act::Shows(path, part) => {
+                let path = path.replace("$ns", &self.namespace);
+                let mut lines = Vec::new();
+                for (name, side) in [("real", &self.real), ("embedded", &self.embedded)] {
+                    let answer = side.send("GET", &path, "", &Value::Null).await;
+                    if !holds(&answer.body, part) {
+                        lines.push(format!("{name}: {}", answer.body["status"]));
+                    }
+                }
+                lines
+            }
             Act::Pass(seconds) => {
                 for _ in 0..*seconds {
                     futures::join!(self.real.second(), self.embedded.second());
@@ -181,6 +192,14 @@ fn oldest_empty(lists: &Lists) -> Option<String> {
     let empty = lists["replicasets"].iter().filter(|set| set["spec"]["replicas"] == 0);
     let oldest = empty.min_by_key(|set| revision(set))?;
     oldest["metadata"]["name"].as_str().map(str::to_owned)
+}
+
+/// Whether an object has each field of a part of it.
+fn holds(object: &Value, part: &Value) -> bool {
+    match part {
+        Value::Object(fields) => fields.iter().all(|(name, field)| holds(&object[name], field)),
+        other => object == other,
+    }
 }
 
 fn compare(real: &Answer, embedded: &Answer) -> Vec<String> {
