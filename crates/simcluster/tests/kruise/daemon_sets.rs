@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use simcluster::behaviour::View;
 use simcluster::behaviour::kruise::ADVANCED_DAEMONSETS;
 use simcluster::object::{self, Key, NODES, Object};
 
@@ -90,7 +91,8 @@ fn images(lab: &Lab) -> String {
         let images = of_node.map(image).collect::<Vec<_>>().join("+");
         if images.is_empty() { "-".to_owned() } else { images }
     };
-    lab.nodes().iter().map(on).collect::<Vec<_>>().join(" ")
+    let nodes: Vec<Object> = lab.cluster.server().view().list(&NODES, None).cloned().collect();
+    nodes.iter().map(on).collect::<Vec<_>>().join(" ")
 }
 
 fn uids(lab: &Lab) -> Vec<String> {

@@ -131,10 +131,6 @@ impl Lab {
             .collect()
     }
 
-    pub(crate) fn nodes(&self) -> Vec<Object> {
-        self.cluster.server().view().list(&NODES, None).cloned().collect()
-    }
-
     pub(crate) fn node(&self, number: usize) -> Key {
         Key::new(NODES, "", &format!("node-{number}"))
     }
