@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ground::Facts;
-use crate::nature::{Holds, Places};
+use crate::nature::Places;
 use crate::world::Pod;
 
 /// A place.
@@ -38,12 +38,11 @@ fn ordinals<'a>(facts: &Facts<'a>) -> Vec<Place<'a>> {
 fn names<'a>(facts: &Facts<'a>) -> Vec<Place<'a>> {
     let mut pods: Vec<&Pod> = facts.pods.iter().collect();
     let wanted = usize::try_from(facts.workload.replicas).unwrap_or(usize::MAX);
-    if facts.nature.holds == Holds::Any {
-        // A successor comes before its predecessor is gone, and takes its place.
-        pods.sort_by_key(|pod| (pod.deletion.is_some(), &pod.name));
-        let stay = pods.iter().filter(|pod| pod.deletion.is_none()).count();
-        pods.truncate(stay.max(wanted));
-    }
+    // A successor may come before its predecessor is gone, and takes its place; after what goes because fewer
+    // are wanted none comes.
+    pods.sort_by_key(|pod| (pod.deletion.is_some(), &pod.name));
+    let stay = pods.iter().filter(|pod| pod.deletion.is_none()).count();
+    pods.truncate(stay.max(wanted));
     let missing = wanted.saturating_sub(pods.len());
     pods.sort_by_key(|pod| &pod.name);
     let there = pods.into_iter().map(|pod| (pod.name.clone(), Some(pod)));

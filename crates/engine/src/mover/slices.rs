@@ -11,7 +11,7 @@ use crate::account::{Account, Slot};
 use crate::budget::{self, Hold};
 use crate::decision::{Action, Victim};
 use crate::ground::Ground;
-use crate::nature::{Holds, Nature};
+use crate::nature::{First, Holds, Nature};
 use crate::world::{Strategy, Workload};
 
 pub(super) fn advance(scene: &Scene<'_>) -> Move {
@@ -35,6 +35,11 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if !(evict.is_empty() && delete.is_empty()) {
         return batch(evict, delete, None, None, account);
     }
+    let (evict, delete, waited) = waited_for(scene);
+    if !(evict.is_empty() && delete.is_empty()) {
+        return batch(evict, delete, None, None, account);
+    }
+    held = held.or(waited);
     let (slice, hold) = slice(scene);
     if let Some(last) = slice.last() {
         return Move::Act(open(scene.ground, account, slice.len(), last.index));
@@ -70,6 +75,30 @@ fn sick(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
     (evict, delete, held)
 }
 
+/// Pods in trouble that use up what may be unavailable, so that the workload's own controller never comes to
+/// them where others are before them. What comes after them takes a place that is open.
+fn waited_for(scene: &Scene<'_>) -> (Vec<Victim>, Vec<Victim>, Option<Hold>) {
+    let (mut evict, mut delete, mut held) = (Vec::new(), Vec::new(), None);
+    let nature = scene.ground.facts.nature;
+    let any = match (nature.first, nature.holds) {
+        (First::Unready, _) | (_, Holds::Living | Holds::Nothing) => return (evict, delete, held),
+        (_, holds) => holds == Holds::Any,
+    };
+    let open = opened(scene.account).count();
+    let slots = scene.account.slots.iter().rev().filter(|slot| {
+        let trouble = slot.pod.is_some_and(|pod| pod.trouble.is_some());
+        is_unready(slot) && trouble && slot.returns_updated && (any || slot.open)
+    });
+    for pod in slots.filter_map(|slot| slot.pod).take(open) {
+        match unready(scene, pod) {
+            Unready::Evict => evict.push(victim(pod)),
+            Unready::Delete => delete.push(victim(pod)),
+            Unready::Held(hold) => held = held.or(Some(hold)),
+        }
+    }
+    (evict, delete, held)
+}
+
 /// What is open and has not moved.
 fn opened<'a, 'b>(account: &'b Account<'a>) -> impl Iterator<Item = &'b Slot<'a>> {
     account.slots.iter().filter(|slot| slot.open && slot.movable())
@@ -87,7 +116,8 @@ where
     let doubtful = |slot: &&Slot<'_>| slot.announced && !slot.open && slot.returns_updated;
     let doubtful = account.slots.iter().filter(doubtful).count();
     let mut left = account.left().saturating_sub(u32::try_from(doubtful).unwrap_or(u32::MAX));
-    for slot in closed_ones(ground.facts.nature, account) {
+    let have_successors = taken(ground, account) - opened(account).count();
+    for slot in closed_ones(ground.facts.nature, account).into_iter().skip(have_successors) {
         if left == 0 {
             break;
         }
@@ -108,8 +138,7 @@ where
             (_, None) => {
                 let (room, hold) = room.get_or_insert_with(|| {
                     let (room, hold) = scene.ready_room(u32::MAX);
-                    let going = opened(account).filter(|slot| slot.ready()).count();
-                    (room.saturating_sub(u32::try_from(going).unwrap_or(u32::MAX)), hold)
+                    (room.saturating_sub(going(ground, account)), hold)
                 });
                 if *room == 0 {
                     let hold = hold.take().or_else(|| Some(budget::waiting(account)));
@@ -122,6 +151,27 @@ where
         left -= 1;
     }
     (slice, None)
+}
+
+/// How many Pods the workload's own controller may take as it is: those that are open, and those that have
+/// their successor already.
+fn taken(ground: &Ground<'_>, account: &Account<'_>) -> usize {
+    let held = match ground.facts.workload.strategy {
+        Strategy::RollingUpdate { partition } if ground.facts.nature.holds == Holds::Any => {
+            partition
+        }
+        _ => u32::MAX,
+    };
+    let taken = account.old().saturating_sub(held).max(opens(account));
+    usize::try_from(taken).unwrap_or(usize::MAX)
+}
+
+/// How many of those are ready.
+fn going(ground: &Ground<'_>, account: &Account<'_>) -> u32 {
+    let closed = closed_ones(ground.facts.nature, account);
+    let slots = opened(account).chain(closed.into_iter().filter(|slot| slot.movable()));
+    let ready = slots.take(taken(ground, account)).filter(|slot| slot.ready()).count();
+    u32::try_from(ready).unwrap_or(u32::MAX)
 }
 
 /// The Pods that may still be moved, in the order in which they would go.

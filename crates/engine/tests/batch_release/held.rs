@@ -65,6 +65,11 @@ pub(crate) fn open(world: &World, body: &Body, strategy: Strategy) -> Vec<Uid> {
         let open = (body.workload.replicas.saturating_sub(partition) as usize)
             .saturating_sub(updated + coming)
             .min(kept);
+        // Those that have a successor already are no longer wanted.
+        let open = match nature.holds {
+            Holds::Any => open.max(kept.saturating_sub(partition as usize)),
+            _ => open,
+        };
         let unready_first = nature.first == First::Unready;
         old.sort_by_key(|pod| (pod.ready_since.is_some() == unready_first, pod.name.clone()));
         old.truncate(open);

@@ -6,7 +6,7 @@ use engine::front::batch_release::{
 };
 use engine::mover::replica_sets::Write;
 use engine::nature::Replaced;
-use engine::world::Uid;
+use engine::world::{Pod, Uid};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::held::{moved, open, strategy_after};
@@ -152,13 +152,15 @@ fn budget(world: &World, body: &Body, action: &Action, disturbed: &[Uid], told: 
     let evicts = matches!(action, Action::Move(Motion::Evict { .. } | Motion::Delete { .. }));
     if evicts && matches!(body.machinery, Machinery::Pods { nature, .. } if nature.loses()) {
         let own = body.max_unavailable.map_or(1, |max| max.of_rounded_down(body.workload.replicas));
-        let away = world.pods.iter().filter(|pod| {
-            let updated = pod.revision == body.workload.update_revision;
-            pod.deletion.is_some()
-                || world.outcome.accepted.contains(&pod.uid)
-                || (updated && pod.ready_since.is_none())
-        });
-        let away = u32::try_from(away.count()).unwrap_or(0);
+        let goes = |pod: &&Pod| pod.deletion.is_some() || world.outcome.accepted.contains(&pod.uid);
+        let count = |pods: usize| u32::try_from(pods).unwrap_or(0);
+        let going = count(world.pods.iter().filter(goes).count());
+        let stay = count(world.pods.len()) - going;
+        let coming_up =
+            |pod: &&Pod| pod.revision == body.workload.update_revision && pod.ready_since.is_none();
+        let coming_up = world.pods.iter().filter(|pod| !goes(pod)).filter(coming_up).count();
+        // What goes because fewer are wanted is not missed.
+        let away = going.min(body.workload.replicas.saturating_sub(stay)) + count(coming_up);
         assert!(away + taken <= own.max(1), "{told}: {away} away, {taken} taken, {own} may be");
     }
 }

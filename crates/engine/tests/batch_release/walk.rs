@@ -19,6 +19,7 @@ pub(crate) enum Event {
     Pause(bool),
     Scale(u32),
     Lose(usize),
+    Sicken(usize),
     Template(&'static str),
     Crash(Crash),
     Lag(u32),
@@ -32,6 +33,7 @@ pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
         Event::Pause(paused) => cluster.release.paused = paused,
         Event::Scale(replicas) => cluster.scale(replicas),
         Event::Lose(nth) => cluster.lose(nth),
+        Event::Sicken(nth) => cluster.sicken(nth),
         Event::Template(template) => cluster.template(template),
         Event::Crash(crash) => cluster.crash(crash),
         Event::Lag(seconds) => cluster.lag = seconds,
@@ -106,6 +108,17 @@ pub(crate) fn events() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// What does not take Pods away, nor makes it unknown how many there are.
+fn quiet_events() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        4 => Just(Event::Approve),
+        2 => any::<bool>().prop_map(Event::Pause),
+        2 => prop::sample::select(vec!["a", "b", "c", "bad"]).prop_map(Event::Template),
+        3 => crashes().prop_map(Event::Crash),
+        2 => (1..8u32).prop_map(Event::RolloutLag),
+    ]
+}
+
 /// A good template, every batch allowed, nothing paused: the last batch gets ready, and given back the
 /// workload stands as its user had it, every Pod at the template.
 fn comes_to_its_end(cluster: &mut Cluster) {
@@ -163,6 +176,53 @@ proptest! {
     ) {
         let mut cluster = walk(make, &plan, &steps);
         comes_to_its_end(&mut cluster);
+    }
+
+    #[test]
+    fn every_promise_holds_while_pods_fall_sick(
+        make in makes(),
+        plan in plans(),
+        steps in prop::collection::vec(
+            (prop_oneof![6 => events(), 2 => (0..8usize).prop_map(Event::Sicken)], 0..20u32),
+            1..14,
+        ),
+    ) {
+        walk(make, &plan, &steps).rest(LONG, &mut judge);
+    }
+
+    #[test]
+    fn no_slice_takes_more_than_the_budget_allows(
+        make in makes(),
+        max_unavailable in 1..4u32,
+        plan in plans(),
+        steps in prop::collection::vec((quiet_events(), 0..20u32), 1..14),
+    ) {
+        let mut cluster = Cluster::new(Make { budget: Some(max_unavailable), ..make });
+        cluster.release.batches = plan;
+        cluster.template("b");
+        for (event, pause) in steps {
+            apply(&mut cluster, event);
+            for _ in 0..pause {
+                cluster.tick(&mut judge);
+                let least = make.replicas.saturating_sub(max_unavailable);
+                prop_assert!(cluster.healthy() >= least, "{}", cluster.status.message);
+            }
+        }
+    }
+
+    #[test]
+    fn a_pause_that_was_seen_leaves_every_pod_where_it_is(
+        make in makes(),
+        plan in plans(),
+        steps in prop::collection::vec((quiet_events(), 0..20u32), 1..14),
+    ) {
+        let mut cluster = walk(make, &plan, &steps);
+        cluster.rollout_lag = 0;
+        cluster.release.paused = true;
+        cluster.run(8, &mut judge);
+        let old = cluster.old();
+        cluster.rest(LONG, &mut judge);
+        prop_assert_eq!(old, cluster.old(), "{}", cluster.status.message);
     }
 
     #[test]

@@ -15,6 +15,7 @@ impl Cluster {
         for pod in &mut self.pods {
             let began = self.restarted.get(&pod.uid).copied().unwrap_or(pod.created);
             let up = began + start_up <= now && !pod.revision.starts_with("bad");
+            let up = up && !self.sick.contains(&pod.uid);
             if up && pod.ready_since.is_none() {
                 pod.ready_since = Some(now);
                 pod.phase = PodPhase::Running;

@@ -56,18 +56,23 @@ impl Cluster {
             return;
         }
         let now = self.now;
+        let most = (self.make.max_unavailable as usize + there).saturating_sub(replicas);
+        let bad = |pods: &[usize]| pods.iter().filter(|nth| !self.good(&self.pods[**nth])).count();
+        let (mut away, mut fresh) = (bad(&old) + bad(&new), bad(&new));
         if there > expected {
             let too_many = there - expected;
             let from_old = surplus.min(too_many);
             let goes = old.iter().take(from_old).chain(new.iter().take(too_many - from_old));
+            let mut ready = most.saturating_sub(away);
             for nth in goes {
-                self.pods[*nth].deletion = Some(now);
+                let good = self.good(&self.pods[*nth]);
+                if !good || ready > 0 {
+                    self.pods[*nth].deletion = Some(now);
+                    ready -= usize::from(good);
+                }
             }
             return;
         }
-        let most = (self.make.max_unavailable as usize + there).saturating_sub(replicas);
-        let bad = |pods: &[usize]| pods.iter().filter(|nth| !self.good(&self.pods[**nth])).count();
-        let (mut away, mut fresh) = (bad(&old) + bad(&new), bad(&new));
         for nth in old.into_iter().take(due) {
             let good = self.good(&self.pods[nth]);
             if fresh >= most || (good && away >= most) {
@@ -80,6 +85,7 @@ impl Cluster {
                 pod.revision.clone_from(&workload.update_revision);
                 (pod.ready_since, pod.trouble) = (None, None);
                 self.restarted.insert(pod.uid.clone(), now);
+                self.sick.remove(&pod.uid);
             } else {
                 pod.deletion = Some(now);
             }

@@ -8,7 +8,7 @@ mod kruise;
 mod looking;
 mod writes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::front::batch_release::{
     Body, Control, Deployment, Machinery, Marks, Phase, Release, Rolling, Status, Target, World,
@@ -102,6 +102,8 @@ pub(crate) struct Cluster {
     pods: Vec<Pod>,
     /// When a Pod that was updated in place began again.
     restarted: BTreeMap<Uid, Timestamp>,
+    /// Pods that do not get ready again.
+    sick: BTreeSet<Uid>,
     /// The partition as a percentage, where it is one.
     percent: Option<u32>,
     marks: BTreeMap<Uid, Marks>,
@@ -210,6 +212,7 @@ impl Cluster {
             sets,
             pods: Vec::new(),
             restarted: BTreeMap::new(),
+            sick: BTreeSet::new(),
             percent: None,
             marks: BTreeMap::new(),
             outcome: Outcome::default(),
@@ -318,6 +321,15 @@ impl Cluster {
         }
     }
 
+    /// Not ready any more, until it is replaced.
+    pub(crate) fn sicken(&mut self, nth: usize) {
+        if let Some(pod) = self.pods.get_mut(nth) {
+            pod.ready_since = None;
+            pod.trouble = Some(fixture::trouble());
+            self.sick.insert(pod.uid.clone());
+        }
+    }
+
     pub(crate) fn crash(&mut self, crash: Crash) {
         self.crash = Some(crash);
     }
@@ -326,6 +338,18 @@ impl Cluster {
 
     pub(crate) fn at(&self, revision: &str) -> u32 {
         u32::try_from(self.pods.iter().filter(|pod| pod.revision == revision).count()).unwrap_or(0)
+    }
+
+    /// As a disruption budget counts.
+    pub(crate) fn healthy(&self) -> u32 {
+        let healthy = |pod: &&Pod| pod.ready_since.is_some() && pod.deletion.is_none();
+        u32::try_from(self.pods.iter().filter(healthy).count()).unwrap_or(0)
+    }
+
+    /// Pods of other templates that are not going.
+    pub(crate) fn old(&self) -> BTreeSet<Uid> {
+        let old = |pod: &&Pod| pod.revision != self.template && pod.deletion.is_none();
+        self.pods.iter().filter(old).map(|pod| pod.uid.clone()).collect()
     }
 
     pub(crate) fn count(&self) -> u32 {
