@@ -182,8 +182,8 @@ fn under_budget(facts: &Facts<'_>, budget: &Budget, account: &Account<'_>) -> Ro
             ),
         ));
     }
-    let pods =
-        budget.allowed.min(by_our_own_count(budget, account)).saturating_sub(soaking(account));
+    let own = by_our_own_count(budget, facts.workload.replicas, account);
+    let pods = budget.allowed.min(own).saturating_sub(soaking(account));
     let hold = (pods == 0).then(|| {
         if account.awaited() > 0 {
             waiting(account)
@@ -206,8 +206,8 @@ fn soaking(account: &Account<'_>) -> u32 {
 
 /// The budget's status may be older than our own evictions; the Pods and what was accepted are not.
 /// Only usable where the budget covers this set's Pods and no others.
-fn by_our_own_count(budget: &Budget, account: &Account<'_>) -> u32 {
-    if budget.expected != account.replicas() {
+fn by_our_own_count(budget: &Budget, replicas: u32, account: &Account<'_>) -> u32 {
+    if budget.expected != replicas {
         return u32::MAX;
     }
     let healthy =

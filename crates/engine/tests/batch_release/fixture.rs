@@ -257,6 +257,21 @@ impl Fixture {
         })
     }
 
+    pub(crate) fn nature(self, change: impl FnOnce(&mut Nature)) -> Self {
+        self.body(|body| {
+            let Machinery::Pods { nature, .. } = &mut body.machinery else { panic!("no Pods") };
+            change(nature);
+        })
+    }
+
+    /// The user's own strategy that is kept beside it.
+    pub(crate) fn saved(self, own: Option<Strategy>) -> Self {
+        self.body(|body| {
+            let Machinery::Pods { saved, .. } = &mut body.machinery else { panic!("no Pods") };
+            *saved = own;
+        })
+    }
+
     pub(crate) fn batches(self, batches: &[IntOrPercent]) -> Self {
         self.release(|release| release.batches = batches.to_vec())
     }

@@ -51,7 +51,10 @@ pub(crate) fn deed(action: Option<&Action>) -> String {
         Some(Action::Label { pods }) => {
             format!("label{}", pods.iter().map(label).collect::<String>())
         }
-        Some(Action::Move(Motion::Open { partition, .. })) => format!("open {partition}"),
+        Some(Action::Move(Motion::Open { partition, percent })) => {
+            let percent = percent.map(|percent| format!(" as {percent}%")).unwrap_or_default();
+            format!("open {partition}{percent}")
+        }
         Some(Action::Move(Motion::SetStrategy { strategy: it })) => {
             format!("strategy {}", strategy(*it))
         }

@@ -415,7 +415,9 @@ impl Cluster {
     }
 }
 
-/// What a partition of so many percent comes to: parts of a Pod count as a whole one.
+/// What a partition of so many percent comes to: parts of a Pod count as a whole one, but below 100 percent
+/// one of several at least is let go.
 fn share(percent: u32, replicas: u32) -> u32 {
-    (percent * replicas).div_ceil(100)
+    let most = if percent < 100 && replicas > 1 { replicas - 1 } else { replicas };
+    (percent * replicas).div_ceil(100).min(most)
 }
