@@ -20,17 +20,26 @@ pub use driver::{Driver, Failure};
 
 use kube::Client;
 use simcluster::behaviour::kruise::clone_set::CloneSets;
-use simcluster::behaviour::kruise::{CLONESETS, definitions};
-use simcluster::object::{CONTROLLER_REVISIONS, PODS};
+use simcluster::behaviour::kruise::daemon_set::AdvancedDaemonSets;
+use simcluster::behaviour::kruise::stateful_set::AdvancedStatefulSets;
+use simcluster::behaviour::kruise::{
+    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, definitions,
+};
+use simcluster::object::{CLAIMS, CONTROLLER_REVISIONS, NODES, PODS};
 
 /// Brings Kruise to a real cluster: installs its definitions; its controllers run while the driver does.
 pub async fn install_all(client: &Client) -> Result<Driver, install::NotServed> {
     let all = definitions::all();
     install::install(client, &all).await?;
     let kinds = resource::Kinds::with(&all);
-    let watched = [CLONESETS, PODS, CONTROLLER_REVISIONS];
-    let driver = Driver::new(client.clone(), clock::wall(), kinds, &watched, SEED);
-    Ok(driver.with(CloneSets, 10..=40))
+    let own = [CLONESETS, ADVANCED_STATEFULSETS, ADVANCED_DAEMONSETS];
+    let others = [PODS, CONTROLLER_REVISIONS, CLAIMS, NODES];
+    let driver =
+        Driver::new(client.clone(), clock::wall(), kinds, &[&own[..], &others].concat(), SEED);
+    Ok(driver
+        .with(CloneSets, 10..=40)
+        .with(AdvancedStatefulSets, 10..=40)
+        .with(AdvancedDaemonSets::default(), 10..=40))
 }
 
 /// A real cluster has its own time, so that a seed fixes nothing there.

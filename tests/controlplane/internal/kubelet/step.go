@@ -133,18 +133,21 @@ func (l *look) admit() time.Time {
 
 func (l *look) live() time.Time {
 	first := l.first()
-	if first.State.Running != nil {
+	runs := first.State.Running != nil
+	if l.imageChanged() {
+		return l.replace(runs)
+	}
+	if runs {
 		return l.run(first)
 	}
 	reason := ""
 	if first.State.Waiting != nil {
 		reason = first.State.Waiting.Reason
 	}
-	switch {
-	// The image may have been mended in place.
-	case reason == "ImagePullBackOff" && l.script.Broken != "":
+	switch reason {
+	case "ImagePullBackOff":
 		return time.Time{}
-	case reason == "CrashLoopBackOff":
+	case "CrashLoopBackOff":
 		return l.restart(first.RestartCount)
 	}
 	return l.start(first.RestartCount)
@@ -193,15 +196,6 @@ func (l *look) nextOfRun(ready bool) time.Time {
 }
 
 func (l *look) run(first v1.ContainerStatus) time.Time {
-	if l.imageChanged() {
-		// In place: the containers are replaced under the same Pod.
-		l.out.memory.since = l.now
-		l.edit(func(pod *v1.Pod) {
-			setContainers(pod, waiting("ContainerCreating", ""), false, l.now)
-			setReady(pod, false, false, l.now)
-		})
-		return l.now.Add(l.script.StartUp)
-	}
 	if after := l.script.CrashAfter; after != nil && !l.since().Add(*after).After(l.now) {
 		return l.crash(first.RestartCount)
 	}
@@ -220,6 +214,23 @@ func (l *look) run(first v1.ContainerStatus) time.Time {
 		setReady(pod, true, l.heal, l.now)
 	})
 	return l.nextOfRun(true)
+}
+
+// replace: the containers are replaced under the same Pod; those that ran die for it.
+func (l *look) replace(ran bool) time.Time {
+	l.out.memory.since = l.now
+	var died time.Time
+	if ran {
+		died = l.now
+	}
+	l.edit(func(pod *v1.Pod) {
+		setContainers(pod, waiting("ContainerCreating", ""), false, died)
+		setReady(pod, false, false, l.now)
+	})
+	if l.script.Broken != "" {
+		return l.now.Add(pull)
+	}
+	return l.now.Add(l.script.StartUp)
 }
 
 func (l *look) imageChanged() bool {

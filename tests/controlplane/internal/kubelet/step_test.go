@@ -249,3 +249,24 @@ func TestAKubeletThatForgotGoesByWhatTheAPISays(t *testing.T) {
 	lab.until(31)
 	lab.check("Running", "CrashLoopBackOff", 3, false)
 }
+
+func TestAnImageMendedInPlaceTakesAsLongToStartAsAnyOther(t *testing.T) {
+	lab := newLab(t, "app:broken", nil)
+	lab.until(100)
+	lab.check("Pending", "ImagePullBackOff", 0, false)
+	lab.pod.Spec.Containers[0].Image = "app:v2"
+	lab.until(101.9)
+	lab.check("Pending", "ContainerCreating", 0, false)
+	lab.until(102.2)
+	lab.check("Running", "", 0, true)
+}
+
+func TestAnImageBrokenInPlaceIsToldByItsOwnName(t *testing.T) {
+	lab := newLab(t, "app:broken", nil)
+	lab.until(100)
+	lab.pod.Spec.Containers[0].Image = "app:broken-too"
+	lab.until(102)
+	if !slices.Contains(lab.events, `BackOff: Back-off pulling image "app:broken-too"`) {
+		t.Error(lab.events)
+	}
+}

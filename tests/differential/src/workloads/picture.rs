@@ -12,12 +12,14 @@ const LISTS: &[(&str, &str)] = &[
     ("replicasets", "/apis/apps/v1/namespaces/$ns/replicasets"),
     ("daemonsets", "/apis/apps/v1/namespaces/$ns/daemonsets"),
     ("clonesets", "/apis/apps.kruise.io/v1alpha1/namespaces/$ns/clonesets"),
+    ("advancedstatefulsets", "/apis/apps.kruise.io/v1alpha1/namespaces/$ns/statefulsets"),
+    ("advanceddaemonsets", "/apis/apps.kruise.io/v1alpha1/namespaces/$ns/daemonsets"),
     ("controllerrevisions", "/apis/apps/v1/namespaces/$ns/controllerrevisions"),
     ("pods", "/api/v1/namespaces/$ns/pods"),
     ("events", "/api/v1/namespaces/$ns/events"),
 ];
 /// Events of these objects are theirs alone; a Pod's are the scheduler's and the kubelet's.
-const SPEAKERS: [&str; 4] = ["Deployment", "ReplicaSet", "DaemonSet", "CloneSet"];
+const SPEAKERS: [&str; 5] = ["Deployment", "ReplicaSet", "DaemonSet", "CloneSet", "StatefulSet"];
 /// An object of which more is said is no longer listened to: a recorder lets no more through, and
 /// sums up.
 const EARSHOT: i64 = 7;
