@@ -280,3 +280,25 @@ fn a_set_that_is_deleted_takes_its_pods_along() {
     assert!(cloned.pods().is_empty());
     assert!(cloned.lab.list(&CONTROLLER_REVISIONS).is_empty());
 }
+
+#[test]
+fn pods_of_the_highest_priority_are_updated_first() {
+    let term = json!({"weight": 50, "matchSelector": {"matchLabels": {"first": "yes"}}});
+    for type_ in ["ReCreate", "InPlaceIfPossible"] {
+        let strategy = json!({
+            "type": type_, "partition": 3, "priorityStrategy": {"weightPriority": [term]},
+        });
+        let mut cloned = Cloned::new(&strategy);
+        let first = [cloned.names().remove(1), cloned.names().remove(3)];
+        for pod in &first {
+            cloned.label(pod, "first", "yes");
+        }
+        cloned.image("app:v2");
+        cloned.rest();
+        let old = |pod: &&Object| image(pod) == "app:v1";
+        let pods = cloned.pods();
+        let left: Vec<&str> = pods.iter().filter(old).map(|pod| object::name(pod)).collect();
+        assert_eq!(left.len(), 3, "{type_}");
+        assert!(!first.iter().any(|pod| left.contains(&&**pod)), "{type_}: {left:?}");
+    }
+}

@@ -170,12 +170,12 @@ pub fn is_complete(pod: &Value) -> bool {
 /// The write that brings gate and state label of a Pod forward, if there is one: the gate of a new
 /// Pod and of one that has been updated is opened, and then the label says that it is at work.
 pub fn refresh(pod: &Object, now: Timestamp) -> Option<Write> {
-    let mut object = Value::clone(pod);
-    let key = Key::of(PODS, pod);
     let complete = is_complete(pod);
     if complete && has_gate(pod) && !pod::is_true(pod, GATE) {
+        let mut object = Value::clone(pod);
         pod::set_condition(&mut object, GATE, "True", "", "", now);
-        return Some(Write::Update { key, subresource: Some("status"), object });
+        let subresource = Some("status");
+        return Some(Write::Update { key: Key::of(PODS, pod), subresource, object });
     }
     let done = match lifecycle::state(pod) {
         lifecycle::PREPARING_NORMAL => true,
@@ -183,8 +183,9 @@ pub fn refresh(pod: &Object, now: Timestamp) -> Option<Write> {
         _ => false,
     };
     done.then(|| {
+        let mut object = Value::clone(pod);
         lifecycle::set(&mut object, lifecycle::NORMAL, now);
-        Write::Update { key, subresource: None, object }
+        Write::Update { key: Key::of(PODS, pod), subresource: None, object }
     })
 }
 

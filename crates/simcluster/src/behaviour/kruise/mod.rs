@@ -8,6 +8,7 @@ pub mod daemon_set;
 pub mod definitions;
 pub mod in_place;
 pub mod lifecycle;
+pub mod priority;
 pub mod stateful_set;
 
 use crate::object::Collection;

@@ -7,6 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Seen;
+use crate::behaviour::kruise::in_place;
+use crate::behaviour::kruise::priority::Priority;
 use crate::behaviour::pod;
 use crate::behaviour::replicaset::rank;
 use crate::object;
@@ -31,9 +33,13 @@ pub fn to_delete(pods: &mut [&Seen<'_>], now: Timestamp) {
     pods.sort_by_cached_key(|seen| (first(seen), Reverse(rank(seen)), age(seen.pod)));
 }
 
-/// Puts those in front that are to be updated first: whatever is least at work, then the youngest.
-pub fn to_update(pods: &mut [&Seen<'_>], _: Timestamp) {
-    pods.sort_by_cached_key(|pod| (stage(pod.pod), age(pod.pod)));
+/// Puts those in front that are to be updated first: those whose update has begun, then by what the
+/// user wants, then whatever is least at work and the youngest.
+pub fn to_update(pods: &mut [&Seen<'_>], priorities: &Value) {
+    pods.sort_by_cached_key(|seen| {
+        let pod = seen.pod;
+        (!in_place::is_begun(pod), Priority::of(pod, priorities), stage(pod), age(pod))
+    });
 }
 
 /// Without a node before with one, pending before running, unready before ready.
@@ -58,11 +64,15 @@ mod tests {
     use super::*;
     use crate::object::Object;
 
-    fn names(sort: fn(&mut [&Seen<'_>], Timestamp), pods: &[Object]) -> Vec<String> {
+    /// The Pods in the order in which they would be deleted, and in that in which they would be
+    /// updated.
+    fn names(pods: &[Object]) -> [Vec<String>; 2] {
         let pods: Vec<Seen<'_>> = pods.iter().map(|pod| Seen::of(pod, "", &[], 0)).collect();
-        let mut pods: Vec<&Seen<'_>> = pods.iter().collect();
-        sort(&mut pods, "2026-01-01T01:00:00Z".parse().unwrap());
-        pods.iter().map(|pod| object::name(pod.pod).to_owned()).collect()
+        let (mut gone, mut updated): (Vec<_>, Vec<_>) = pods.iter().map(|pod| (pod, pod)).unzip();
+        to_delete(&mut gone, "2026-01-01T01:00:00Z".parse().unwrap());
+        to_update(&mut updated, &Value::Null);
+        [gone, updated]
+            .map(|pods| pods.iter().map(|pod| object::name(pod.pod).to_owned()).collect())
     }
 
     fn pod(name: &str, edit: impl FnOnce(&mut Value)) -> Object {
@@ -81,9 +91,8 @@ mod tests {
 
     #[track_caller]
     fn check_first(edit: impl Fn(&mut Value)) {
-        for sort in [to_delete, to_update] {
-            assert_eq!(names(sort, &[pod("a", |_| {}), pod("z", &edit)]), ["z", "a"]);
-        }
+        let both = names(&[pod("a", |_| {}), pod("z", &edit)]);
+        assert_eq!(both, [["z", "a"], ["z", "a"]]);
     }
 
     #[test]
@@ -105,7 +114,6 @@ mod tests {
             pod["metadata"]["creationTimestamp"] = "2026-01-01T00:00:01Z".into();
         });
         let pods = [alone, pod("b", |_| {}), pod("c", |_| {})];
-        assert_eq!(names(to_delete, &pods), ["b", "a", "c"]);
-        assert_eq!(names(to_update, &pods), ["a", "b", "c"]);
+        assert_eq!(names(&pods), [["b", "a", "c"], ["a", "b", "c"]]);
     }
 }

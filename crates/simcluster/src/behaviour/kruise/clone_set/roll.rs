@@ -41,7 +41,7 @@ impl Look<'_> {
         let mut unavailable = count(all.iter().filter(down).count());
         let new = count(all.iter().filter(|seen| seen.updated).filter(down).count());
         let mut old: Vec<&Seen<'_>> = all.iter().filter(|seen| !seen.updated).collect();
-        order::to_update(&mut old, self.now);
+        order::to_update(&mut old, &self.set["spec"]["updateStrategy"]["priorityStrategy"]);
         let most = sizes.update.min(sizes.update_unavailable - new);
         old.truncate(usize::try_from(most).unwrap_or_default());
         let mut chosen = Vec::new();
