@@ -170,7 +170,7 @@ fn taken_over_half_way_it_is_held_where_it_is() {
     let fresh = clones(5).preparing().body(|body| body.in_progressing = false);
     let fresh = fresh.saved(None);
     check(&fresh, "Preparing: take as it is, keep partition 0");
-    let open = fresh.clone().strategy(partition(0));
+    let open = fresh.strategy(partition(0));
     check(&open, "Preparing: take partition 32767, keep partition 0");
     let half = open.updated(&[0, 1]);
     check(&half, "Preparing: take partition 3, keep partition 0");
