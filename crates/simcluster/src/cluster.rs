@@ -35,6 +35,9 @@ pub struct Options {
     pub address: String,
     /// Who may ask for what; by default everybody may everything.
     pub access: Access,
+    /// Whether each namespace is given a ConfigMap with the cluster's certificate, as it is in every
+    /// whole cluster.
+    pub publisher: bool,
     /// Whether Kruise is there: its definitions, and the controllers of its workloads.
     pub kruise: bool,
 }
@@ -50,6 +53,7 @@ impl Options {
             window: 4_000,
             address: "127.0.0.1:6443".to_owned(),
             access: Access::default(),
+            publisher: true,
             kruise: false,
         }
     }
@@ -114,6 +118,7 @@ impl SimCluster {
     pub fn driver(&self) -> Driver {
         let conduct = Conduct { seed: self.options.seed, start_up: self.options.start_up };
         let driver = Driver::standard(self.server.clone(), &conduct);
+        let driver = if self.options.publisher { driver.with_publisher() } else { driver };
         if self.options.kruise { driver.with_kruise() } else { driver }
     }
 

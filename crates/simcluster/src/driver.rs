@@ -14,6 +14,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::behaviour::account::Accounts;
 use crate::behaviour::budget::Budgets;
 use crate::behaviour::claim::Claims;
 use crate::behaviour::daemonset::DaemonSets;
@@ -26,6 +27,7 @@ use crate::behaviour::kruise::stateful_set::AdvancedStatefulSets;
 use crate::behaviour::kubelet::Kubelets;
 use crate::behaviour::namespace::Namespaces;
 use crate::behaviour::node::Nodes;
+use crate::behaviour::publisher::Publisher;
 use crate::behaviour::replicaset::ReplicaSets;
 use crate::behaviour::scheduler::Scheduler;
 use crate::behaviour::statefulset::StatefulSets;
@@ -102,6 +104,13 @@ impl Driver {
             .with(Nodes::default(), 10..=50)
             .with(Garbage::default(), 20..=80)
             .with(Namespaces, 20..=80)
+            .with(Accounts, 5..=20)
+    }
+
+    /// Adds what gives each namespace the cluster's certificate.
+    #[must_use]
+    pub fn with_publisher(self) -> Self {
+        self.with(Publisher, 5..=20)
     }
 
     /// Adds the controllers of Kruise's workloads.

@@ -65,7 +65,7 @@ fn main() {
         ready(&embedded).await;
         let embedded_up = began.elapsed();
         let began = Instant::now();
-        let plane = Plane::up(&PathBuf::from(binary)).expect("the control plane comes up");
+        let plane = Plane::up(&PathBuf::from(binary), &[]).expect("the control plane comes up");
         let real = plane.client().await;
         ready(&real).await;
         println!("| request | embedded, median (95 %) | real, median (95 %) |");

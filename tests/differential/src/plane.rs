@@ -16,6 +16,10 @@ pub const BINARY: &str = "SLUICE_CONTROLPLANE";
 /// [`BINARY`].
 pub const KUBECONFIG: &str = "SLUICE_DIFFERENTIAL_KUBECONFIG";
 
+/// Turns on the controller of `kube-root-ca.crt`.
+const PUBLISHER: &str =
+    "kube-controller-manager:--controllers=root-ca-certificate-publisher-controller";
+
 /// A control plane that is up.
 pub struct Plane {
     kubeconfig: PathBuf,
@@ -26,6 +30,15 @@ pub struct Plane {
 impl Plane {
     /// The one that the settings name, if they name one; says so where there is none.
     pub fn named() -> Option<Self> {
+        Self::with(&[])
+    }
+
+    /// The same with what puts the cluster's certificate into each namespace, as in a whole cluster.
+    pub fn whole() -> Option<Self> {
+        Self::with(&[PUBLISHER])
+    }
+
+    fn with(arguments: &[&str]) -> Option<Self> {
         if let Some(path) = setting(KUBECONFIG) {
             return Some(Self { kubeconfig: path.into(), own: None });
         }
@@ -33,16 +46,20 @@ impl Plane {
             println!("{BINARY} names no control plane: the embedded cluster is compared with none");
             return None;
         };
-        Some(Self::up(Path::new(&binary)).expect("the control plane that is named comes up"))
+        Some(
+            Self::up(Path::new(&binary), arguments)
+                .expect("the control plane that is named comes up"),
+        )
     }
 
-    /// Brings one up, or says why it can't.
-    pub fn up(binary: &Path) -> Result<Self, String> {
+    /// Brings one up with further arguments for its components, or says why it can't.
+    pub fn up(binary: &Path, arguments: &[&str]) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("no folder for it: {error}"))?;
         let run = folder.path().join("run");
         let mut child = Command::new(binary)
             .args(["up", "--until-eof", "--start-up", "100ms", "--dir"])
             .arg(&run)
+            .args(arguments.iter().flat_map(|argument| ["--arg", argument]))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

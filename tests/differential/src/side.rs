@@ -42,7 +42,8 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// A fresh one, with a namespace and its ServiceAccount.
+    /// A fresh one, with what every namespace has. The real one's controller that puts a ConfigMap into
+    /// each namespace doesn't run either: lists would depend on when it came to it.
     pub fn new(seed: u64) -> Self {
         Self::made(seed, false)
     }
@@ -58,7 +59,8 @@ impl Embedded {
         let read = now.clone();
         let clock = Arc::new(move || *read.lock().expect("no holder panics"));
         let start_up = SignedDuration::from_millis(100);
-        let cluster = SimCluster::new(Options { start_up, kruise, ..Options::new(seed, clock) });
+        let options = Options { start_up, kruise, publisher: false, ..Options::new(seed, clock) };
+        let cluster = SimCluster::new(options);
         let this = Self { router: cluster.router(), driver: Mutex::new(cluster.driver()), now };
         this.pass(SignedDuration::from_secs(1));
         this

@@ -129,7 +129,7 @@ fn the_embedded_cluster_says_what_the_real_one_says() {
 #[test]
 fn the_real_cluster_says_what_is_written() {
     let Some(kubectl) = kubectl() else { return };
-    let Some(plane) = Plane::named() else { return };
+    let Some(plane) = Plane::whole() else { return };
     let kubeconfig = plane.kubeconfig();
     let address = Address { server: String::new(), kubeconfig };
     let files = folder().join("files");

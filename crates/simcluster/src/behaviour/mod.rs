@@ -4,6 +4,7 @@
 //! look at again, and returns writes; the driver commits them through the same path as a client's.
 //! So a step can be tested as a table, and the same step can drive a real API server.
 
+pub mod account;
 pub mod affinity;
 pub mod definitions;
 pub mod budget;
@@ -17,6 +18,7 @@ pub mod namespace;
 pub mod node;
 pub mod own;
 pub mod pod;
+pub mod publisher;
 pub mod replicaset;
 pub mod scheduler;
 pub mod select;

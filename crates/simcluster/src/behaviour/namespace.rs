@@ -53,6 +53,11 @@ impl Behaviour for Namespaces {
     }
 }
 
+/// Whether a namespace takes new content.
+pub(super) fn is_active(namespace: &Value) -> bool {
+    namespace["status"]["phase"] == "Active" && !object::is_terminating(namespace)
+}
+
 fn delete(collection: Collection, object: &Value) -> Write {
     Write::Delete {
         key: Key::of(collection, object),

@@ -105,6 +105,8 @@ func argumentsOf(name string, dir Dir, options Options, ports ports) []string {
 			// 20 and 30 by default, which would pace every test.
 			"--kube-api-qps=1000", "--kube-api-burst=2000",
 			"--node-monitor-grace-period=" + options.NodeGrace.String(),
+			// For root-ca-certificate-publisher-controller, which runs only if it is asked for.
+			"--root-ca-file=" + dir.at("pki", "ca.crt"),
 			"--controllers=" + strings.Join(controllers, ","),
 		}
 	case Scheduler:
