@@ -14,3 +14,4 @@ mod definitions;
 mod cloned;
 mod replay;
 mod stateful_sets;
+mod walks;

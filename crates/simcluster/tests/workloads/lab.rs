@@ -60,10 +60,11 @@ impl Lab {
         }
     }
 
-    /// Lets time pass up to the next thing that is due, and does that.
+    /// Lets time pass up to the next thing that is due, and does that; a second if there is nothing.
     pub(crate) fn step(&mut self) {
         self.driver.run_due(self.now());
-        let now = self.driver.next_due().expect("something is due");
+        let second = self.now() + SignedDuration::from_secs(1);
+        let now = self.driver.next_due().unwrap_or(second);
         *self.now.lock().unwrap() = now;
         self.driver.run_due(now);
     }
