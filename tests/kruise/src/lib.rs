@@ -25,21 +25,35 @@ use simcluster::behaviour::kruise::stateful_set::AdvancedStatefulSets;
 use simcluster::behaviour::kruise::{
     ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, definitions,
 };
-use simcluster::object::{CLAIMS, CONTROLLER_REVISIONS, NODES, PODS};
+use simcluster::object::{CLAIMS, CONTROLLER_REVISIONS, Collection, NODES, PODS};
+
+/// What Kruise's controllers look at.
+pub const WATCHED: [Collection; 7] = [
+    CLONESETS,
+    ADVANCED_STATEFULSETS,
+    ADVANCED_DAEMONSETS,
+    PODS,
+    CONTROLLER_REVISIONS,
+    CLAIMS,
+    NODES,
+];
 
 /// Brings Kruise to a real cluster: installs its definitions; its controllers run while the driver does.
 pub async fn install_all(client: &Client) -> Result<Driver, install::NotServed> {
     let all = definitions::all();
     install::install(client, &all).await?;
     let kinds = resource::Kinds::with(&all);
-    let own = [CLONESETS, ADVANCED_STATEFULSETS, ADVANCED_DAEMONSETS];
-    let others = [PODS, CONTROLLER_REVISIONS, CLAIMS, NODES];
-    let driver =
-        Driver::new(client.clone(), clock::wall(), kinds, &[&own[..], &others].concat(), SEED);
-    Ok(driver
-        .with(CloneSets, 10..=40)
-        .with(AdvancedStatefulSets, 10..=40)
-        .with(AdvancedDaemonSets::default(), 10..=40))
+    Ok(Driver::new(client.clone(), clock::wall(), kinds, &WATCHED, SEED).with_kruise())
+}
+
+impl Driver {
+    /// Adds the controllers of Kruise's workloads, which look at all that is [`WATCHED`].
+    #[must_use]
+    pub fn with_kruise(self) -> Self {
+        self.with(CloneSets, 10..=40)
+            .with(AdvancedStatefulSets, 10..=40)
+            .with(AdvancedDaemonSets::default(), 10..=40)
+    }
 }
 
 /// A real cluster has its own time, so that a seed fixes nothing there.

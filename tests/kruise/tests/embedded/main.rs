@@ -2,6 +2,7 @@
 //! they come to what they come to inside, whatever becomes of their requests.
 
 mod stage;
+mod workloads;
 
 use kruise::resource::Kinds;
 use kruise::{Driver, Failure, install};
@@ -83,6 +84,8 @@ async fn whatever_becomes_of_its_requests_a_set_comes_to_the_same() {
     let (inside, made, _) = story(2, Driven::Inside).await;
     let (outside, made_outside, faults) = story(2, Driven::Outside { faults: 0.05 }).await;
     assert!(faults > 20, "only {faults}");
+    let again = story(2, Driven::Outside { faults: 0.05 }).await;
+    assert_eq!(again, (outside.clone(), made_outside, faults), "a seed is one history");
     assert_eq!((outside, made_outside), (inside, made));
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use simcluster::behaviour::claim::Claims;
 use simcluster::behaviour::definitions::Definitions;
 use simcluster::behaviour::garbage::Garbage;
+use simcluster::behaviour::kruise::definitions;
 use simcluster::behaviour::kubelet::Kubelets;
 use simcluster::behaviour::replicaset::ReplicaSets;
 use simcluster::behaviour::scheduler::Scheduler;
@@ -19,13 +20,11 @@ use simcluster::behaviour::{View, Write};
 use simcluster::cluster::{Options, SimCluster};
 use simcluster::fault::{FaultPlan, Faults, Rates};
 use simcluster::http::Clock;
-use simcluster::object::{
-    CLAIMS, CONTROLLER_REVISIONS, Collection, Key, PODS, REPLICASETS, STATEFULSETS,
-};
+use simcluster::object::{Collection, Key, PODS, REPLICASETS, STATEFULSETS};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Who runs the controllers of StatefulSets and ReplicaSets.
+/// Who runs the controllers of StatefulSets, of ReplicaSets and of Kruise's workloads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Driven {
     /// The server itself, as always.
@@ -58,6 +57,7 @@ impl Stage {
         });
         let mut options = Options::new(seed, clock.clone());
         options.window = 100_000;
+        options.kruise = true;
         let cluster = SimCluster::new(options);
         let server = cluster.server().clone();
         let start_up = SignedDuration::from_secs(2);
@@ -72,15 +72,19 @@ impl Stage {
         match driven {
             Driven::Inside => {
                 inside = inside.with(StatefulSets, 10..=40).with(ReplicaSets::default(), 1..=3);
+                inside = inside.with_kruise();
             }
             Driven::Outside { faults: rate } => {
                 // A list without a resourceVersion is never stale on a real server.
                 faults.set_rates(Rates { stale_list: 0.0, ..Rates::all(rate) });
                 let client = Client::new(faults.wrap(cluster.router()), "default");
-                let all = [STATEFULSETS, REPLICASETS, PODS, CONTROLLER_REVISIONS, CLAIMS];
-                let driver = Driver::new(client, clock.clone(), Kinds::with(&[]), &all, seed)
+                let native = [STATEFULSETS, REPLICASETS];
+                let all = [&native, &kruise::WATCHED[..]].concat();
+                let kinds = Kinds::with(&definitions::all());
+                let driver = Driver::new(client, clock.clone(), kinds, &all, seed)
                     .with(StatefulSets, 10..=40)
-                    .with(ReplicaSets::default(), 1..=3);
+                    .with(ReplicaSets::default(), 1..=3)
+                    .with_kruise();
                 let (stop, stopped) = oneshot::channel();
                 let ended = tokio::spawn(
                     driver.drive(async { stopped.await.expect("the stage tells it") }),
