@@ -276,3 +276,41 @@ fn a_bound_on_scaling_makes_so_many_at_a_time() {
     counts.dedup();
     assert_eq!(counts, [6, 8]);
 }
+
+#[test]
+fn without_order_lost_pods_return_so_that_the_partition_stays_filled() {
+    let mut lab = with(|spec| {
+        *rolling(spec) = json!({"partition": 2, "maxUnavailable": "100%", "unorderedUpdate": {}});
+    });
+    image(&lab, "app:v2");
+    lab.pass(60);
+    assert_eq!(images(&lab), "v1 v1 v2 v2");
+    for ordinal in [0, 3] {
+        lab.delete(&pod(ordinal));
+    }
+    lab.pass(60);
+    assert_eq!(images(&lab), "v1 v1 v2 v2");
+    // With one of the old ones held back, the first lost one takes its place.
+    lab.edit(&web(), |set| rolling(&mut set["spec"])["partition"] = 1.into());
+    lab.pass(60);
+    assert_eq!(images(&lab), "v1 v2 v2 v2");
+    lab.edit(&web(), |set| rolling(&mut set["spec"])["partition"] = 2.into());
+    lab.delete(&pod(2));
+    lab.pass(60);
+    assert_eq!(images(&lab), "v1 v2 v1 v2");
+}
+
+#[test]
+fn without_order_pods_of_more_weight_are_updated_first() {
+    let strategy = json!({"weightPriority": [{"weight": 1, "matchSelector": {
+        "matchLabels": {"statefulset.kubernetes.io/pod-name": "web-1"},
+    }}]});
+    let mut lab = with(|spec| {
+        *rolling(spec) = json!({
+            "partition": 2, "unorderedUpdate": {"priorityStrategy": strategy.clone()},
+        });
+    });
+    image(&lab, "app:v2");
+    lab.pass(60);
+    assert_eq!(images(&lab), "v1 v2 v1 v2");
+}

@@ -33,7 +33,7 @@ impl Priority {
         let labelled = |(place, key): (usize, &&str)| Some((place, object::label(pod, key)?));
         let (level, number) = match keys.iter().enumerate().find_map(labelled) {
             Some((place, value)) => (keys.len() - place, last_number(value)),
-            None => (0, 0),
+            None => (if keys.is_empty() { 0 } else { keys.len() + 1 }, 0),
         };
         Self { weight: Reverse(weight), level: Reverse(level), number: Reverse(number) }
     }
@@ -79,7 +79,7 @@ mod tests {
             ("small", json!({"first": "web-9"})),
             ("great", json!({"first": "web-10"})),
         ];
-        check(&strategy, &pods, &["great", "small", "second", "neither"]);
+        check(&strategy, &pods, &["neither", "great", "small", "second"]);
     }
 
     #[test]

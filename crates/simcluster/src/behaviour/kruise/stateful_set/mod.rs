@@ -154,34 +154,48 @@ impl Look<'_> {
     fn act(&mut self, pods: &BTreeMap<i64, Seen>) {
         let (current, update) =
             (self.revisions.current_name().to_owned(), self.revisions.update_name().to_owned());
-        let rolling = Rolling::of(self.rolling(), self.want.replicas);
+        let rolling = Rolling::of(self.rolling(), self.want.replicas, &self.owned);
         let (acts, done) = sync::scale(&self.want, pods, self.now);
-        // Those that keep the partition filled, where any of them may.
-        let mut outdated = i64::try_from(
-            pods.iter().filter(|(i, pod)| self.want.has(**i) && pod.revision != update).count(),
-        )
-        .unwrap_or(i64::MAX);
+        let missing = self.missing(&rolling, pods);
         for act in acts {
             match act {
-                Act::Create(ordinal) => {
-                    let held = if rolling.unordered && !self.want.on_delete {
-                        outdated < self.want.partition
-                    } else {
-                        self.hold().keeps_current(self.want.below(ordinal))
-                    };
-                    outdated += i64::from(held);
-                    self.create(ordinal, held);
-                }
+                Act::Create(ordinal) => self.create(ordinal, missing.get(&ordinal)),
                 Act::Delete(ordinal) => self.hands.delete(ordinal, !self.want.has(ordinal)),
             }
         }
         let mut numbers = Numbers::of(pods, &current, &update, self.now);
         if done.is_continue() && !self.want.on_delete && !rolling.paused {
-            self.roll(rolling, pods, &mut numbers);
+            let mut pods = pods.clone();
+            pods.extend(missing);
+            self.roll(&rolling, &pods, &mut numbers);
         }
         let status = status::of(self.hands.set, &numbers, &self.revisions);
         self.hands.write_status(status);
         self.hands.prune(&self.revisions, &self.owned);
+    }
+
+    /// The Pods that are not there yet, as those that they will be: of the current revision, where
+    /// the partition holds it, or of the update revision. Without order a partition holds as many as
+    /// it says, whichever they are.
+    fn missing(&self, rolling: &Rolling, pods: &BTreeMap<i64, Seen>) -> BTreeMap<i64, Seen> {
+        let (current, update) = (self.revisions.current_name(), self.revisions.update_name());
+        let unordered = rolling.unordered && !self.want.on_delete;
+        let outdated = |(i, pod): &(&i64, &Seen)| self.want.has(**i) && pod.revision != update;
+        let mut outdated = i64::try_from(pods.iter().filter(outdated).count()).unwrap_or(i64::MAX);
+        let all = self.want.ordinals().filter(|ordinal| !pods.contains_key(ordinal));
+        // One by one no more than the first is made, whatever the others will be.
+        let many = if self.want.parallel { usize::MAX } else { 1 };
+        let future = |ordinal| {
+            let held = if unordered {
+                outdated < self.want.partition
+            } else {
+                self.hold().keeps_current(self.want.below(ordinal))
+            };
+            outdated += i64::from(held);
+            let revision = if held { current } else { update }.to_owned();
+            (ordinal, Seen { revision, ..Seen::default() })
+        };
+        all.take(many).map(future).collect()
     }
 
     fn hold(&self) -> Hold {
@@ -194,12 +208,14 @@ impl Look<'_> {
         }
     }
 
-    fn create(&mut self, ordinal: i64, held: bool) {
+    fn create(&mut self, ordinal: i64, wanted: Option<&Seen>) {
+        let current = self.revisions.current_name();
+        let held = wanted.is_some_and(|pod| pod.revision == current);
         let from = if held { &self.revisions.current } else { &self.revisions.update };
         self.hands.create(from, ordinal, |pod| lifecycle::set(pod, lifecycle::NORMAL, self.now));
     }
 
-    fn roll(&mut self, rolling: Rolling, pods: &BTreeMap<i64, Seen>, numbers: &mut Numbers) {
+    fn roll(&mut self, rolling: &Rolling, pods: &BTreeMap<i64, Seen>, numbers: &mut Numbers) {
         let is_marked = |pod: &Object| object::label(pod, MARK) == Some("true");
         let marked =
             self.owned.iter().filter(|(_, pod)| is_marked(pod)).map(|(ordinal, _)| *ordinal);

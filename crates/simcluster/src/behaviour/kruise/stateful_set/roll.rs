@@ -7,27 +7,33 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::behaviour::deployment::bounds::scaled;
+use crate::behaviour::kruise::priority::Priority;
 use crate::behaviour::statefulset::sync::{Seen, Want};
+use crate::object::Object;
 
 /// How an Advanced StatefulSet wants its Pods updated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rolling {
     /// `maxUnavailable`, at least 1; a percentage is rounded down.
     pub most: usize,
     /// `unorderedUpdate` is there: those that are updated, wherever they are, fill what the
     /// partition leaves free.
     pub unordered: bool,
+    /// Where Pods stand by `priorityStrategy`, without order: the lowest first.
+    pub ranks: BTreeMap<i64, Priority>,
     /// `paused`.
     pub paused: bool,
 }
 
 impl Rolling {
-    /// What `spec.updateStrategy.rollingUpdate` says of it.
-    pub fn of(rolling: &Value, replicas: i64) -> Self {
+    /// What `spec.updateStrategy.rollingUpdate` says of it, and of these Pods.
+    pub fn of(rolling: &Value, replicas: i64, pods: &[(i64, Object)]) -> Self {
         let most = scaled(&rolling["maxUnavailable"], replicas, false).max(1);
+        let rank = |pod| Priority::of(pod, &rolling["unorderedUpdate"]["priorityStrategy"]);
         Self {
             most: usize::try_from(most).unwrap_or(1),
             unordered: rolling["unorderedUpdate"].is_object(),
+            ranks: pods.iter().map(|(i, pod)| (*i, rank(pod))).collect(),
             paused: rolling["paused"] == true,
         }
     }
@@ -42,10 +48,11 @@ pub struct Turn {
     pub update: Vec<i64>,
 }
 
-/// The turn of one pass: as many as may be unavailable at once, and those that are so already.
+/// The turn of one pass: as many as may be unavailable at once, and those that are so already. Pods
+/// that this pass makes are among the others, as those that they will be.
 pub fn next(
     want: &Want,
-    rolling: Rolling,
+    rolling: &Rolling,
     pods: &BTreeMap<i64, Seen>,
     marked: &BTreeSet<i64>,
     update_revision: &str,
@@ -63,7 +70,6 @@ pub fn next(
         }
     }
     for ordinal in order(want, rolling, pods, update_revision) {
-        // One that this pass makes is of the revision that it is to have.
         let Some(pod) = pods.get(&ordinal) else { continue };
         if pod.revision == update_revision {
             continue;
@@ -82,7 +88,7 @@ pub fn next(
 /// The ordinals that are to be at the update revision, in the order in which they are brought there.
 fn order(
     want: &Want,
-    rolling: Rolling,
+    rolling: &Rolling,
     pods: &BTreeMap<i64, Seen>,
     update_revision: &str,
 ) -> Vec<i64> {
@@ -93,8 +99,9 @@ fn order(
         return want.ordinals().rev().take_while(|ordinal| *ordinal >= lowest).take(free).collect();
     }
     let moved = |pod: &Seen| pod.terminating || pod.revision == update_revision;
-    let (mut order, waiting): (Vec<i64>, Vec<i64>) =
+    let (mut order, mut waiting): (Vec<i64>, Vec<i64>) =
         want.ordinals().rev().partition(|ordinal| pods.get(ordinal).is_some_and(moved));
+    waiting.sort_by_key(|ordinal| rolling.ranks.get(ordinal));
     order.extend(waiting);
     order.truncate(free);
     order
@@ -102,6 +109,10 @@ fn order(
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Borrow;
+
+    use serde_json::json;
+
     use super::*;
 
     fn want(replicas: i64, partition: i64) -> Want {
@@ -109,7 +120,7 @@ mod tests {
     }
 
     fn rolling(most: usize, unordered: bool) -> Rolling {
-        Rolling { most, unordered, paused: false }
+        Rolling { most, unordered, ..Rolling::default() }
     }
 
     /// Pods from words: `r` ready, `u` unready, `t` terminating but ready, `c` being changed in
@@ -128,7 +139,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(want: &Want, rolling: Rolling, words: &str, update: &[i64]) {
+    fn check(want: &Want, rolling: impl Borrow<Rolling>, words: &str, update: &[i64]) {
+        let rolling = rolling.borrow();
         let turn =
             next(want, rolling, &pods(words), &BTreeSet::new(), "new", Timestamp::UNIX_EPOCH);
         assert_eq!(turn, Turn { delete: Vec::new(), update: update.to_vec() }, "{words}");
@@ -169,6 +181,18 @@ mod tests {
         check(&want(5, 3), rolling(9, true), "RRrrr", &[]);
         check(&want(5, 3), rolling(9, true), "trrrr", &[4]);
         check(&want(5, 0), rolling(2, true), "rrURr", &[4]);
+        check(&want(5, 3), rolling(9, true), "RrUrr", &[]);
+    }
+
+    #[test]
+    fn without_order_those_that_wait_go_by_rank_and_then_by_ordinal() {
+        let strategy = json!({"orderPriority": [{"orderedKey": "rank"}]});
+        let pod = |rank| json!({"metadata": {"labels": {"rank": rank}}});
+        let ranks = ["9", "1", "9", "1", "5"].map(|rank| Priority::of(&pod(rank), &strategy));
+        let ranked = Rolling { ranks: (0..).zip(ranks).collect(), ..rolling(9, true) };
+        check(&want(5, 2), &ranked, "rrrrr", &[2, 0, 4]);
+        check(&want(5, 2), &ranked, "rRrrr", &[2, 0]);
+        check(&want(5, 2), Rolling { unordered: false, ..ranked }, "rrrrr", &[4, 3, 2]);
     }
 
     #[test]
@@ -184,7 +208,7 @@ mod tests {
     fn marked_pods_are_deleted_below_a_partition_too_and_count_as_unavailable() {
         let turn = |most, words: &str, marked: &[i64]| {
             let marked = marked.iter().copied().collect();
-            next(&want(5, 3), rolling(most, false), &pods(words), &marked, "new", Timestamp::MIN)
+            next(&want(5, 3), &rolling(most, false), &pods(words), &marked, "new", Timestamp::MIN)
         };
         let both = |delete: &[i64], update: &[i64]| Turn {
             delete: delete.to_vec(),
@@ -198,8 +222,7 @@ mod tests {
 
     #[test]
     fn a_percentage_is_rounded_down_but_never_to_nothing() {
-        let most =
-            |value: Value| Rolling::of(&serde_json::json!({"maxUnavailable": value}), 5).most;
+        let most = |value: Value| Rolling::of(&json!({"maxUnavailable": value}), 5, &[]).most;
         assert_eq!(most("50%".into()), 2);
         assert_eq!(most("10%".into()), 1);
         assert_eq!(most("100%".into()), 5);
