@@ -28,9 +28,9 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if let Some(hold) = scene.refusal() {
         return Move::Wait(hold);
     }
-    let (evict, delete, mut held) = match scene.ground.facts.nature.holds {
-        Holds::Living => sick(scene),
-        _ => partition::strays(scene),
+    let (evict, delete, mut held) = match comes_back_updated(scene.ground) {
+        true => sick(scene),
+        false => partition::strays(scene),
     };
     if !(evict.is_empty() && delete.is_empty()) {
         return batch(evict, delete, None, None, account);
@@ -46,6 +46,13 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     }
     held = held.or(hold).or_else(|| opened(account).next().map(|_| budget::waiting(account)));
     batch(evict, delete, None, held, account)
+}
+
+/// Whether a Pod that goes comes back updated though it is not open, and its turn may be late.
+fn comes_back_updated(ground: &Ground<'_>) -> bool {
+    let (nature, workload) = (ground.facts.nature, ground.facts.workload);
+    let one_revision = workload.current_revision == workload.update_revision;
+    nature.holds == Holds::Living || (one_revision && nature.first != First::Unready)
 }
 
 /// Pods that are not ready, where one that goes comes back updated whatever is open: as many as the target

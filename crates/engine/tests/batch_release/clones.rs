@@ -1,7 +1,7 @@
 //! CloneSets: a partition that counts, and a controller that goes by itself.
 
 use engine::nature::First;
-use engine::world::{Pod, Strategy};
+use engine::world::{Pod, PodPhase, Strategy};
 
 use crate::fixture::{Fixture, ago, clones, noon, partition, percent, pod, pods, trouble, uid};
 use crate::said::{check, names};
@@ -187,6 +187,19 @@ fn rolled_back_in_batches_those_that_need_no_update_are_not_counted() {
     // Of three that are to turn back two.
     check(&back.clone().strategy(partition(3)), "1 Upgrading: open 1 as 20%");
     check(&back.strategy(partition(1)).updated(&[2, 3]), "1 Ready: -");
+}
+
+#[test]
+fn turning_back_what_is_broken_goes_first_though_its_turn_is_unknown() {
+    let back = with_priorities(clones(6).budget(2))
+        .workload(|workload| workload.current_revision = "v2".into())
+        .status(|status| status.no_need_update = Some(3))
+        .updated(&[0, 1, 2])
+        .unready(4)
+        .unready(5)
+        .change(5, |pod| pod.phase = PodPhase::Pending);
+    // Of three that are to turn back one; the two that are not ready use the budget up.
+    check(&back, "1 Upgrading: evict 5");
 }
 
 #[test]

@@ -473,4 +473,33 @@ proptest! {
         }
         led.is_over("z");
     }
+
+    #[test]
+    fn whatever_happens_a_roll_back_in_batches_gets_there(
+        kind in prop::sample::select(
+            KINDS.into_iter().filter(|kind| back_in_batches(*kind)).collect::<Vec<_>>()
+        ),
+        replicas in 1..9u32,
+        steps in prop::collection::vec((events(), 0..20u32), 1..10),
+    ) {
+        let ordered = PodManagement::OrderedReady;
+        let ordered = [Kind::Set(ordered), Kind::AdvancedSet(ordered)].contains(&kind);
+        // New Pods wait for a lower one that is broken, and have its place in the batch.
+        prop_assume!(!(ordered && steps.iter().any(|(event, _)| matches!(event, Event::Scale(_)))));
+        let mut led = led(kind, replicas, &[percent(20), pods(3), percent(100)]);
+        led.rollout.rollback_in_batch = true;
+        led.cluster.template("b");
+        for (event, pause) in steps {
+            led.apply(event);
+            led.seconds(pause);
+        }
+        led.rollout.paused = false;
+        led.cluster.template("a");
+        led.run();
+        for _ in 0..2 {
+            led.apply(Event::Approve);
+            led.run();
+        }
+        led.is_over("a");
+    }
 }

@@ -191,6 +191,23 @@ proptest! {
     }
 
     #[test]
+    fn where_no_budget_says_no_sick_pods_hold_up_no_release(
+        make in makes(),
+        plan in plans(),
+        steps in prop::collection::vec(
+            (prop_oneof![4 => events(), 2 => (0..8usize).prop_map(Event::Sicken)], 0..20u32),
+            1..8,
+        ),
+    ) {
+        let ordered = PodManagement::OrderedReady;
+        // Its own controller brings no Pod up beside a lower one that is not ready.
+        let waits = [Kind::Set(ordered), Kind::AdvancedSet(ordered)].contains(&make.kind);
+        prop_assume!(!waits);
+        let mut cluster = walk(Make { budget: None, ..make }, &plan, &steps);
+        comes_to_its_end(&mut cluster);
+    }
+
+    #[test]
     fn no_slice_takes_more_than_the_budget_allows(
         make in makes(),
         max_unavailable in 1..4u32,

@@ -11,11 +11,13 @@ fn wanted(turn: &Turn<'_>, workload: &Workload) -> Option<ReleasePlan> {
     let rollout = &turn.world.rollout;
     let canary = turn.status.canary.as_ref()?;
     let rollout_id = canary.observed_rollout_id.clone();
-    // What began as a roll back ends as one, though nothing is left to roll back by then.
+    // What began as a roll back ends as one, though nothing is left to roll back by then, or was already when
+    // it was seen.
+    let to_stable = canary.canary_revision == canary.stable_revision;
     let began = turn.release().is_some_and(|it| {
         it.plan.rollback_in_batch && it.plan.rollout_id == rollout_id && !it.deleting
     });
-    let back = workload.in_rollback || began;
+    let back = workload.in_rollback || began || (to_stable && !canary.stable_revision.is_empty());
     Some(ReleasePlan {
         batches: turn.steps().iter().map(|step| step.replicas).collect(),
         partition: Some(canary.current_step.saturating_sub(1)),

@@ -230,7 +230,8 @@ impl Cluster {
             controller_lag: 0,
             rollout_lag: 0,
         };
-        for _ in 0..make.replicas * 2 + 20 {
+        let each = make.start_up + make.min_ready + 2;
+        for _ in 0..i64::from(make.replicas) * each + 20 {
             cluster.controllers();
             cluster.now += SignedDuration::from_secs(1);
         }
