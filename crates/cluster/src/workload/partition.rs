@@ -248,11 +248,15 @@ impl ByPartition {
         if self.on_delete {
             kept["type"] = json!("RollingUpdate");
         }
+        // As the user wrote it, where that comes to the same.
+        let same = self.read(&kept, (self.replicas)(live)) == own;
         let bounds = self.bounds_mut(&mut kept);
         if !bounds.is_object() {
             *bounds = json!({});
         }
-        bounds["partition"] = json!(partition);
+        if !same || bounds["partition"].is_null() {
+            bounds["partition"] = json!(partition);
+        }
         kept
     }
 

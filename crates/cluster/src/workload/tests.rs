@@ -93,6 +93,34 @@ fn a_change_is_held_by_one_patch_and_the_users_strategy_is_kept() {
         }),
     );
     check(Kind::StatefulSet, json!({"updateStrategy": {"type": "OnDelete"}}), json!({}));
+    let mut metadata = metadata.clone();
+    metadata["annotations"][HELD_PARTITION] = json!("100%");
+    let own = json!({"type": "InPlaceIfPossible", "partition": "20%", "paused": true});
+    metadata["annotations"][ORIGINAL_STRATEGY] = json!(own.to_string());
+    check(
+        Kind::CloneSet,
+        json!({"replicas": 5, "updateStrategy": own}),
+        json!({"metadata": metadata, "spec": {"updateStrategy": {"partition": "100%"}}}),
+    );
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"rollingUpdateType": "Standard"}});
+    metadata["annotations"][HELD_PARTITION] = json!("32767");
+    metadata["annotations"][ORIGINAL_STRATEGY] = json!(own.to_string());
+    for kind in [Kind::AdvancedStatefulSet, Kind::AdvancedDaemonSet] {
+        check(
+            kind,
+            json!({"updateStrategy": own}),
+            json!({
+                "metadata": metadata,
+                "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}},
+            }),
+        );
+        check(kind, json!({"updateStrategy": {"type": "OnDelete"}}), json!({}));
+    }
+    // Nobody wrote one; the defaults of Kruise's webhook may come after ours.
+    let none = json!({"metadata": {"annotations": {
+        HELD_PARTITION: "32767", ORIGINAL_STRATEGY: "null",
+    }}, "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}}});
+    check(Kind::AdvancedDaemonSet, json!({}), none);
     for own in ["RollingUpdate", "OnDelete"] {
         check(
             Kind::DaemonSet,
@@ -181,6 +209,87 @@ fn a_held_statefulset_stays_held_and_what_is_asked_for_is_kept() {
         unavailable.clone(),
         with(&unavailable, own(json!({"type": "RollingUpdate", "rollingUpdate": wanted}))),
     );
+}
+
+/// As one of Kruise's stands in release, of five Pods; its own partition was 0.
+fn kruise(within: Option<&str>, partition: Value) -> Value {
+    let bounds = json!({"partition": partition, "paused": false});
+    let strategy = within.map_or(bounds.clone(), |within| json!({within: bounds}));
+    let own = within.map_or_else(|| json!({"partition": 0}), |it| json!({it: {"partition": 0}}));
+    let stamp = partition.as_str().map_or_else(|| partition.to_string(), str::to_owned);
+    let marks = [(IN_PROGRESSING, "m"), (CONTROL_INFO, "c"), (HELD_PARTITION, stamp.as_str())];
+    let mut object = object(json!({"replicas": 5, "updateStrategy": strategy}));
+    object["status"] = json!({"desiredNumberScheduled": 5});
+    annotated(&annotated(&object, &marks), &[(ORIGINAL_STRATEGY, &own.to_string())])
+}
+
+#[test]
+fn kruises_workloads_stay_held_in_whatever_units_and_what_is_asked_for_is_kept() {
+    fn check(kind: Kind, within: Option<&str>, held: Value, asked: Value, stays: Value) {
+        let object = kruise(within, held);
+        let write = |partition: &Value| {
+            let bounds = json!({"partition": partition});
+            let strategy = within.map_or(bounds.clone(), |within| json!({within: bounds}));
+            json!({"spec": {"updateStrategy": strategy}})
+        };
+        let bounds = json!({"partition": asked, "paused": false});
+        let own = within.map_or(bounds.clone(), |within| json!({within: bounds}));
+        let own = json!({"metadata": {"annotations": {ORIGINAL_STRATEGY: own.to_string()}}});
+        let expect = with(&write(&stays), own);
+        kept(kind, &object, write(&asked), KeepHeld::default(), expect);
+    }
+    let (clones, sets) = (Kind::CloneSet, Kind::AdvancedStatefulSet);
+    check(clones, None, json!("80%"), json!(3), json!("80%"));
+    check(clones, None, json!("80%"), json!("60%"), json!("80%"));
+    check(clones, None, json!("80%"), json!("75%"), json!("75%"));
+    check(clones, None, json!("100%"), json!("99%"), json!("100%"));
+    check(clones, None, json!("100%"), json!(9), json!("100%"));
+    check(clones, None, json!(3), json!("40%"), json!(3));
+    check(clones, None, json!(3), json!("100%"), json!("100%"));
+    let within = Some("rollingUpdate");
+    check(sets, within, json!(4), json!(2), json!(4));
+    check(sets, within, json!(4), json!(9), json!(9));
+    check(Kind::AdvancedDaemonSet, within, json!(2), json!("40%"), json!("40%"));
+    check(Kind::AdvancedDaemonSet, within, json!(2), json!("39%"), json!(2));
+}
+
+#[test]
+fn a_workload_of_kruise_in_release_cannot_be_paused_and_is_paused_when_it_is_given_back() {
+    fn check(kind: Kind, within: Option<&str>, pause: Value) {
+        let object = kruise(within, json!(4));
+        let new = with(&object, pause);
+        let found = with(&new, kind.keep_held(&object, &new, KeepHeld::default()));
+        assert_eq!(found["spec"], object["spec"], "{kind:?}");
+        let own = Original::Strategy(Strategy::RollingUpdate { partition: 0 });
+        let back = with(&found, kind.adapter().hand.release(&found, Some(own)));
+        let bounds = json!({"partition": 0, "paused": true});
+        let expect = within.map_or(bounds.clone(), |within| json!({within: bounds}));
+        assert_eq!(back["spec"]["updateStrategy"], expect, "{kind:?}");
+        assert_eq!(back["metadata"]["annotations"], json!({IN_PROGRESSING: "m"}));
+    }
+    check(Kind::CloneSet, None, json!({"spec": {"updateStrategy": {"paused": true}}}));
+    let pause = json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": true}}}});
+    check(Kind::AdvancedStatefulSet, Some("rollingUpdate"), pause.clone());
+    check(Kind::AdvancedDaemonSet, Some("rollingUpdate"), pause);
+}
+
+#[test]
+fn whoever_takes_a_paused_workload_of_kruise_over_and_lets_it_move_is_let_do_so() {
+    let paused = json!({"spec": {"updateStrategy": {"paused": true}}});
+    let own = json!({"partition": 0, "paused": true}).to_string();
+    let mut held = with(&kruise(None, json!("100%")), paused);
+    held["metadata"]["annotations"] =
+        json!({IN_PROGRESSING: "m", HELD_PARTITION: "100%", ORIGINAL_STRATEGY: own});
+    let take = Take {
+        control: "c",
+        keep: None,
+        held: engine::front::batch_release::Held::AsItIs,
+        stable: None,
+        update: "u",
+    };
+    let patch = Kind::CloneSet.adapter().hand.take(&held, &take);
+    assert_eq!(patch["spec"], json!({"updateStrategy": {"partition": "100%", "paused": false}}));
+    kept(Kind::CloneSet, &held, patch.clone(), ALL, patch);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod acting;
 mod caching;
+mod coming;
 mod disrupting;
 mod electing;
 mod embedded;
