@@ -34,12 +34,12 @@ fn under_on_delete_only_lost_pods_are_updated() {
     check("ads-on-delete");
 }
 
-fn agent() -> Key {
+pub(crate) fn agent() -> Key {
     Key::new(ADVANCED_DAEMONSETS, "default", "agent")
 }
 
 /// One on four Nodes that is at rest at `app:v1`; its Pods take five seconds to start.
-fn with(edit: impl FnOnce(&mut Value)) -> Lab {
+pub(crate) fn with(edit: impl FnOnce(&mut Value)) -> Lab {
     let mut lab = Lab::of(3, |options| {
         options.kruise = true;
         options.nodes = 4;
@@ -65,22 +65,22 @@ fn with(edit: impl FnOnce(&mut Value)) -> Lab {
     lab
 }
 
-fn rolling(set: &mut Value) -> &mut Value {
+pub(crate) fn rolling(set: &mut Value) -> &mut Value {
     &mut set["spec"]["updateStrategy"]["rollingUpdate"]
 }
 
-fn image(lab: &Lab, image: &str) {
+pub(crate) fn image(lab: &Lab, image: &str) {
     lab.edit(&agent(), |set| {
         set["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
     });
 }
 
-fn number(lab: &Lab, field: &str) -> i64 {
+pub(crate) fn number(lab: &Lab, field: &str) -> i64 {
     lab.get(&agent()).unwrap()["status"][field].as_i64().unwrap_or(0)
 }
 
 /// The image of each Node's Pods without `app:`, by Node; `-` for none.
-fn images(lab: &Lab) -> String {
+pub(crate) fn images(lab: &Lab) -> String {
     let on = |node: &Object| {
         let pods = lab.pods();
         let of_node = pods.iter().filter(|pod| pod["spec"]["nodeName"] == *object::name(node));

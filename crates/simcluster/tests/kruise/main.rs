@@ -9,9 +9,11 @@ mod client;
 mod lab;
 
 mod clone_sets;
+mod daemon_set_walks;
 mod daemon_sets;
 mod definitions;
 mod cloned;
 mod replay;
+mod stateful_set_walks;
 mod stateful_sets;
 mod walks;

@@ -43,12 +43,12 @@ fn a_broken_pod_is_mended_when_the_template_goes_back() {
     check("asts-broken-then-back");
 }
 
-fn web() -> Key {
+pub(crate) fn web() -> Key {
     Key::new(ADVANCED_STATEFULSETS, "default", "web")
 }
 
 /// A set of four that is at rest at `app:v1`; its Pods take five seconds to start.
-fn with(edit: impl FnOnce(&mut Value)) -> Lab {
+pub(crate) fn with(edit: impl FnOnce(&mut Value)) -> Lab {
     let mut lab = Lab::of(3, |options| {
         options.kruise = true;
         options.start_up = SignedDuration::from_secs(5);
@@ -76,17 +76,17 @@ fn with(edit: impl FnOnce(&mut Value)) -> Lab {
     lab
 }
 
-fn rolling(spec: &mut Value) -> &mut Value {
+pub(crate) fn rolling(spec: &mut Value) -> &mut Value {
     &mut spec["updateStrategy"]["rollingUpdate"]
 }
 
-fn image(lab: &Lab, image: &str) {
+pub(crate) fn image(lab: &Lab, image: &str) {
     lab.edit(&web(), |set| {
         set["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
     });
 }
 
-fn status(lab: &Lab) -> Value {
+pub(crate) fn status(lab: &Lab) -> Value {
     lab.get(&web()).unwrap()["status"].clone()
 }
 
@@ -94,13 +94,22 @@ fn available(lab: &Lab) -> i64 {
     status(lab)["availableReplicas"].as_i64().unwrap()
 }
 
+/// The Pods that are not on their way out, by ordinal.
+pub(crate) fn pods_by_ordinal(lab: &Lab) -> Vec<(i64, Object)> {
+    let ordinal = |pod: &Object| object::name(pod).strip_prefix("web-").unwrap().parse().unwrap();
+    let mut pods: Vec<(i64, Object)> =
+        lab.pods().into_iter().map(|pod| (ordinal(&pod), pod)).collect();
+    pods.sort_by_key(|(ordinal, _)| *ordinal);
+    pods
+}
+
 /// Each Pod's image without `app:`, by ordinal.
-fn images(lab: &Lab) -> String {
-    let image = |pod: &Object| {
+pub(crate) fn images(lab: &Lab) -> String {
+    let image = |(_, pod): &(i64, Object)| {
         let image = pod["spec"]["containers"][0]["image"].as_str().unwrap();
         image.trim_start_matches("app:").to_owned()
     };
-    lab.pods().iter().map(image).collect::<Vec<_>>().join(" ")
+    pods_by_ordinal(lab).iter().map(image).collect::<Vec<_>>().join(" ")
 }
 
 fn uids(lab: &Lab) -> Vec<String> {
