@@ -31,7 +31,7 @@ use crate::behaviour::publisher::Publisher;
 use crate::behaviour::replicaset::ReplicaSets;
 use crate::behaviour::scheduler::Scheduler;
 use crate::behaviour::statefulset::StatefulSets;
-use crate::behaviour::{Behaviour, Change, Refusal, Write};
+use crate::behaviour::{Behaviour, Change, Refusal, Verb, Write};
 use crate::error::ApiError;
 use crate::http::Clock;
 use crate::object::Key;
@@ -64,7 +64,9 @@ pub struct Driver {
     cursor: u64,
     queue: Queue,
     /// Looks whose writes wait for a webhook. Nobody looks at such a key again before they are through.
-    waiting: FuturesUnordered<BoxFuture<'static, (Slotted, Option<Refusal>)>>,
+    waiting: FuturesUnordered<BoxFuture<'static, (Slotted, Carried)>>,
+    /// Events that wait for a webhook. Nothing waits for them.
+    telling: FuturesUnordered<BoxFuture<'static, ()>>,
     /// Their keys, and whether there was reason to look again meanwhile.
     busy: BTreeMap<Slotted, bool>,
     rng: fastrand::Rng,
@@ -81,6 +83,7 @@ impl Driver {
             cursor: 0,
             queue: Queue::default(),
             waiting: FuturesUnordered::new(),
+            telling: FuturesUnordered::new(),
             busy: BTreeMap::new(),
             rng: fastrand::Rng::with_seed(seed),
             looks: 0,
@@ -192,8 +195,11 @@ impl Driver {
             };
             tokio::select! {
                 biased;
-                Some((of, refused)) = self.waiting.next(), if !self.waiting.is_empty() => {
-                    self.through(of, refused, clock());
+                Some((of, carried)) = self.waiting.next(), if !self.waiting.is_empty() => {
+                    self.through(of, carried, clock());
+                }
+                Some(()) = self.telling.next(), if !self.telling.is_empty() => {
+                    // As with every write, what comes of it is heard in the next round.
                 }
                 () = &mut notified => {}
                 () = sleep => {}
@@ -259,12 +265,12 @@ impl Driver {
             (self.server.clone(), self.slots[slot].behaviour.name(), (slot, key));
         let waiting = of.clone();
         let mut carried = async move {
-            let refused = carry_out(&server, actor, &of.1, step.writes, now).await;
-            (of, refused)
+            let carried = carry_out(server, actor, &of.1, step.writes, now).await;
+            (of, carried)
         }
         .boxed();
         match (&mut carried).now_or_never() {
-            Some((of, refused)) => self.through(of, refused, now),
+            Some((of, carried)) => self.through(of, carried, now),
             None => {
                 self.busy.insert(waiting, false);
                 self.waiting.push(carried);
@@ -273,20 +279,20 @@ impl Driver {
     }
 
     /// Says what was refused and tries again; and looks again at what has changed meanwhile.
-    fn through(&mut self, of: Slotted, refused: Option<Refusal>, now: Timestamp) {
+    fn through(&mut self, of: Slotted, carried: Carried, now: Timestamp) {
+        self.telling.extend(carried.telling);
         let (slot, key) = of.clone();
         if self.busy.remove(&of) == Some(true) {
             self.queue.put(of.clone(), now);
         }
-        let Some(refusal) = refused else {
+        let Some(refusal) = carried.refused else {
             self.queue.worked(&of);
             return;
         };
         let behaviour = &self.slots[slot].behaviour;
         let actor = behaviour.name();
         if let Some(said) = behaviour.refused(&key, &refusal) {
-            // Saying so may fail as well; the next attempt says it again.
-            let _ = self.server.commit(said, actor, now);
+            self.telling.extend(tell(self.server.clone(), said, actor, now));
         }
         let error = &refusal.message;
         tracing::debug!(actor, name = key.name, error, "a write failed, will be tried again");
@@ -294,27 +300,57 @@ impl Driver {
     }
 }
 
-/// Carries out the writes of one look, in order; the first that was refused.
+/// What became of the writes of one look.
+#[derive(Default)]
+struct Carried {
+    /// The first that was refused.
+    refused: Option<Refusal>,
+    /// Events that are still on their way.
+    telling: Vec<BoxFuture<'static, ()>>,
+}
+
+/// Carries out the writes of one look, in order.
 async fn carry_out(
-    server: &Server,
-    actor: &str,
+    server: Arc<Server>,
+    actor: &'static str,
     key: &Key,
     writes: Vec<Write>,
     now: Timestamp,
-) -> Option<Refusal> {
-    let mut failed = None;
+) -> Carried {
+    let mut carried = Carried::default();
     for write in writes {
         let (verb, target) = write.target();
         // What is refused ends the step, but not what it knows: controllers note a status all the same.
         let status = matches!(write, Write::Update { subresource: Some("status"), .. });
-        if failed.is_some() && !(status && target == *key) {
+        if carried.refused.is_some() && !(status && target == *key) {
+            continue;
+        }
+        if verb == Verb::Event {
+            carried.telling.extend(tell(server.clone(), write, actor, now));
             continue;
         }
         let error = server.carry(write, actor, now).await.err().filter(|e| !harmless(e));
         let refused = error.map(|e| Refusal { verb, key: target, message: e.message });
-        failed = failed.or(refused);
+        carried.refused = carried.refused.or(refused);
     }
-    failed
+    carried
+}
+
+/// Says something; what is left of it if a webhook has to be asked. Nobody hears of an Event that the
+/// server refuses, and no step ends on it.
+fn tell(
+    server: Arc<Server>,
+    event: Write,
+    actor: &'static str,
+    now: Timestamp,
+) -> Option<BoxFuture<'static, ()>> {
+    let mut told = async move {
+        if let Err(error) = server.carry(event, actor, now).await {
+            tracing::debug!(actor, error = error.message, "an Event was refused");
+        }
+    }
+    .boxed();
+    (&mut told).now_or_never().is_none().then_some(told)
 }
 
 /// What is gone already need not be deleted: the rest of the step goes on.

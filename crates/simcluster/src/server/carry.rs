@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::Server;
+use super::events::{EVENTS, Said, Saying};
 use crate::admission::{MUTATING, VALIDATING};
 use crate::authorization::User;
 use crate::behaviour::{View, Write};
@@ -12,19 +13,18 @@ use crate::server::options::{DeleteOptions, WriteOptions};
 use crate::server::part::Part;
 
 impl Server {
-    /// Commits what a component wants, when the webhooks that want to be asked about it have been. An
-    /// Event is told to nobody.
+    /// Commits what a component wants, when the webhooks that want to be asked about it have been.
     pub(crate) async fn carry(
         &self,
         write: Write,
         actor: &str,
         now: Timestamp,
     ) -> Result<(), ApiError> {
-        if matches!(write, Write::Event { .. }) || self.asks_nobody() {
+        if self.asks_nobody() {
             return self.commit(write, actor, now);
         }
         let user = self.component(actor, &write.target().1);
-        let options = WriteOptions { user, ..WriteOptions::of(actor) };
+        let options = WriteOptions { user: user.clone(), ..WriteOptions::of(actor) };
         let (key, deletion) = match write {
             Write::Create { collection, object } => {
                 let kind = self.lock().kind_of(&collection)?;
@@ -50,7 +50,20 @@ impl Server {
                 let propagation = Some("Foreground".to_owned());
                 (key, DeleteOptions { uid, propagation, ..Default::default() })
             }
-            Write::Event { .. } => return Ok(()),
+            Write::Event { regarding, type_, reason, message, component } => {
+                let said = Said { type_, reason, message: &message, component };
+                let options = WriteOptions { user, ..WriteOptions::of(component) };
+                let kind = self.lock().kind_of(&EVENTS)?;
+                let prepare = |inner: &mut super::Inner| {
+                    let Saying { key, again, event } = inner.saying(&regarding, &said, now)?;
+                    if again {
+                        inner.prepare_update(&kind, &key, Part::Main, event, now)
+                    } else {
+                        inner.prepare_create(&kind, &key.namespace, event, &options, now)
+                    }
+                };
+                return self.submit(&kind, &options, now, prepare).await.map(drop);
+            }
         };
         let kind = self.lock().kind_of(&key.collection)?;
         self.remove(&kind, &key, &deletion, &options.user, now).await.map(drop)
@@ -95,6 +108,10 @@ mod tests {
     use crate::cluster::{Options, SimCluster};
 
     fn hook(name: &str, mutating: bool, operation: &str) -> Value {
+        about("pods", name, mutating, operation)
+    }
+
+    fn about(resource: &str, name: &str, mutating: bool, operation: &str) -> Value {
         let kind = if mutating { "Mutating" } else { "Validating" };
         json!({
             "apiVersion": "admissionregistration.k8s.io/v1",
@@ -104,7 +121,7 @@ mod tests {
                 "admissionReviewVersions": ["v1"], "failurePolicy": "Fail",
                 "clientConfig": {"url": format!("https://localhost/{name}")},
                 "rules": [{
-                    "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"],
+                    "apiGroups": [""], "apiVersions": ["v1"], "resources": [resource],
                     "operations": [operation],
                 }],
             }],
@@ -129,6 +146,12 @@ mod tests {
             let mut response = json!({
                 "uid": request["uid"], "allowed": allowed, "status": {"message": "not today"},
             });
+            if call.url.as_ref().is_some_and(|url| url.ends_with("/annotate")) {
+                response["patchType"] = "JSONPatch".into();
+                response["patch"] =
+                    "W3sib3AiOiJyZXBsYWNlIiwicGF0aCI6Ii9tZXNzYWdlIiwidmFsdWUiOiJjaGFuZ2VkIn1d"
+                        .into();
+            }
             if call.url.is_some_and(|url| url.ends_with("/label")) {
                 response["patchType"] = "JSONPatch".into();
                 response["patch"] = label.into();
@@ -188,5 +211,26 @@ mod tests {
             ["Create Pod web-0 in StatefulSet web failed error: admission webhook \
               \"no.example.com\" denied the request: not today"]
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_controllers_say_goes_past_the_webhooks_too() {
+        let (asked, pods, said) = lives(&[about("events", "no", false, "*")], false);
+        assert_eq!((pods.len(), said.len()), (1, 0), "all is done, and nothing of it is told");
+        let of = |who: &str| {
+            asked.iter().find(|one| one["userInfo"]["username"] == who).expect("it was asked")
+        };
+        let set = of("system:serviceaccount:kube-system:statefulset-controller");
+        assert_eq!(set["object"]["reason"], "SuccessfulCreate");
+        assert_eq!(set["operation"], "CREATE");
+        assert_eq!(of("system:kube-scheduler")["object"]["reason"], "Scheduled");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_event_carries_what_a_webhook_put_in() {
+        let mut label = about("events", "label", true, "CREATE");
+        label["webhooks"][0]["clientConfig"]["url"] = "https://localhost/annotate".into();
+        let (_, _, said) = lives(&[label], true);
+        assert!(said.iter().any(|message| message == "changed"), "{said:?}");
     }
 }

@@ -10,7 +10,7 @@ use crate::object::{self, Collection, Key, Object};
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;
 
-const EVENTS: Collection = Collection::known("", "events");
+pub(super) const EVENTS: Collection = Collection::known("", "events");
 
 /// What is said about an object.
 #[derive(Clone, Copy, Debug)]
@@ -25,20 +25,42 @@ pub struct Said<'a> {
     pub component: &'a str,
 }
 
+/// An Event on its way: a new one, or one that is said again.
+pub(super) struct Saying {
+    /// Where it is stored.
+    pub(super) key: Key,
+    /// Whether it has been said before.
+    pub(super) again: bool,
+    /// The whole Event.
+    pub(super) event: Value,
+}
+
 impl Inner {
-    /// Records an Event. The same words about the same object raise `count` instead.
+    /// Records an Event, past the webhooks.
     pub fn say(&mut self, about: &Key, said: &Said<'_>, now: Timestamp) -> Result<(), ApiError> {
-        let target = self.store.find(&about.collection, &about.namespace, &about.name).cloned();
-        let about_kind = self.kind_of(&about.collection)?;
         let kind = self.kind_of(&EVENTS)?;
         let options = WriteOptions::of(said.component);
-        let event = said.event(about, &about_kind, target.as_ref(), now);
-        let key = Key::of(EVENTS, &event);
-        if let Some(old) = self.store.find(&EVENTS, &key.namespace, &key.name) {
-            let again = again(old, now);
-            return self.update(&kind, &key, Part::Main, again, &options, now).map(|_| ());
+        let Saying { key, again, event } = self.saying(about, said, now)?;
+        if again {
+            return self.update(&kind, &key, Part::Main, event, &options, now).map(|_| ());
         }
         self.create(&kind, &key.namespace, event, &options, now).map(|_| ())
+    }
+
+    /// The Event to be written. The same words about the same object raise `count` instead.
+    pub(super) fn saying(
+        &self,
+        about: &Key,
+        said: &Said<'_>,
+        now: Timestamp,
+    ) -> Result<Saying, ApiError> {
+        let target = self.store.find(&about.collection, &about.namespace, &about.name);
+        let event = said.event(about, &*self.kind_of(&about.collection)?, target, now);
+        let key = Key::of(EVENTS, &event);
+        Ok(match self.store.find(&EVENTS, &key.namespace, &key.name) {
+            Some(old) => Saying { event: again(old, now), key, again: true },
+            None => Saying { key, again: false, event },
+        })
     }
 }
 
