@@ -219,6 +219,28 @@ fn updated_in_place_a_pod_gets_the_labels_of_this_release() {
 }
 
 #[test]
+fn a_pod_that_needed_no_update_once_is_labelled_when_it_is_turned_back_in_place() {
+    // Pod 1 moved away and back since it was said of it, under the same id.
+    let mut set = clones(2)
+        .batches(&[percent(20), percent(100)])
+        .release(|release| {
+            release.rollback_in_batches = true;
+            release.rollout_id = "rollback-v2".into();
+        })
+        .workload(|workload| workload.current_revision = "v2".into())
+        .status(|status| status.no_need_update = Some(1))
+        .strategy(partition(0))
+        .updated(&[0, 1]);
+    for number in [0, 1] {
+        let marks = set.world.marks.entry(uid(number, "v2")).or_default();
+        marks.no_need_update = "rollback-v2".into();
+    }
+    set = set.change(1, |pod| pod.created = ago(1));
+    check(&set, "1 Upgrading: label 1=1");
+    check(&set.labelled("rollback-v2", &[(1, 1)]), "1 Ready: -");
+}
+
+#[test]
 fn given_back_what_was_broken_is_cleared_first() {
     let ends = |fixture: Fixture| fixture.release(|release| release.batch_partition = None);
     // The template went back: the CloneSet's own controller keeps what is broken under a partition.

@@ -23,4 +23,5 @@ mod degraded;
 mod telling;
 mod odd;
 mod walk;
+mod lead;
 mod led;

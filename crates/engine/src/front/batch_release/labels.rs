@@ -50,10 +50,13 @@ pub(super) fn labels(world: &World, status: &Status, body: &Body) -> Labels {
     // The last to move gets the newest batch; those that were there all along fill what is left, once all
     // have moved that are to.
     let stayed = |pod: &Pod| status.no_need_update.is_some() && marks(pod).no_need_update == *id;
-    let moved = updated(world, body).into_iter().filter(|pod| !stayed(pod)).count();
     let there = status.no_need_update.unwrap_or(0);
+    let pods = updated(world, body);
+    let said = u32::try_from(pods.iter().filter(|pod| stayed(pod)).count()).unwrap_or(u32::MAX);
+    // One that was updated in place since still says so of an earlier roll back under the same id.
+    let moved = u32::try_from(pods.len()).unwrap_or(u32::MAX) - said.min(there);
     let due = target(release, status, body, status.current_batch).saturating_sub(there);
-    let all_moved = u32::try_from(moved).unwrap_or(u32::MAX) >= due;
+    let all_moved = moved >= due;
     bare.retain(|pod| all_moved || !stayed(pod));
     bare.reverse();
     bare.sort_by_key(|pod| stayed(pod));
