@@ -34,6 +34,10 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = operator::flags::go::duration)]
     pub(crate) start_up: Duration,
 
+    /// Have Kruise's CloneSets, StatefulSets and DaemonSets, and what runs behind them
+    #[arg(long)]
+    pub(crate) kruise: bool,
+
     /// Where it listens, on loopback only since nobody is asked who he is; port 0 is any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) listen: SocketAddr,
@@ -73,6 +77,7 @@ impl Embedded {
             nodes: usize::from(flags.nodes),
             start_up: SignedDuration::try_from(flags.start_up).unwrap_or(SignedDuration::MAX),
             address: address.to_string(),
+            kruise: flags.kruise,
             ..Options::new(seed, Arc::new(move || clock.now()))
         };
         let cluster = SimCluster::new(options);
@@ -179,6 +184,7 @@ mod tests {
             kubeconfig: path.clone(),
             nodes: 1,
             start_up: Duration::ZERO,
+            kruise: false,
             listen: "127.0.0.1:0".parse().unwrap(),
         };
         let served = tokio::spawn(Embedded::start(&flags).await.ok().unwrap().run());

@@ -156,7 +156,7 @@ mod tests {
         check("lint -f a.yaml b.yaml", None);
         check("plan -f a.yaml --replicas 10", None);
         check("install --namespace-only shop --image registry.example.org/sluice:1 -o json", None);
-        check("cluster --nodes 5 --start-up 10s --listen 127.0.0.1:6443", None);
+        check("cluster --nodes 5 --start-up 10s --kruise --listen 127.0.0.1:6443", None);
         check("demo --once", None);
         check("demo batches --once -o yaml", None);
         check("--help", Some(0));
