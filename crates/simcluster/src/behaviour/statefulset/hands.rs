@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::revisions::Revisions;
 use super::{replica, revision};
 use crate::behaviour::pod::Matters;
 use crate::behaviour::{Change, Refusal, Verb, View, Write, own, select};
@@ -62,30 +63,6 @@ fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) 
     Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
 }
 
-/// The revisions of a set: its history from oldest to newest, and the two that count.
-pub struct Revisions {
-    /// Those that are stored.
-    pub history: Vec<Object>,
-    /// The one that the status names as current.
-    pub current: Value,
-    /// The one of the template of today.
-    pub update: Value,
-    /// How many names were taken.
-    pub collisions: i64,
-}
-
-impl Revisions {
-    /// The name of the current one.
-    pub fn current_name(&self) -> &str {
-        object::name(&self.current)
-    }
-
-    /// The name of the update revision.
-    pub fn update_name(&self) -> &str {
-        object::name(&self.update)
-    }
-}
-
 /// The hands, at one look at one set.
 pub struct Hands<'a> {
     /// Where it looks.
@@ -107,30 +84,12 @@ impl<'a> Hands<'a> {
     /// Reads the history, and makes or raises the revision of today's template.
     pub fn revisions(&mut self) -> Revisions {
         let history = self.history();
-        let taken = |name: &str| {
-            let key = Key::new(CONTROLLER_REVISIONS, &self.key.namespace, name);
-            self.view.get(&key).is_some()
-        };
-        let (update, collisions) = revision::update(self.set, &history, taken);
-        let update_object = update.object().clone();
-        match update {
-            revision::Update::Newest(_) => {}
-            revision::Update::RolledBack(object) => self.writes.push(Write::Update {
-                key: Key::of(CONTROLLER_REVISIONS, &object),
-                subresource: None,
-                object,
-            }),
-            revision::Update::New(object) => {
-                self.writes.push(Write::Create { collection: CONTROLLER_REVISIONS, object });
-            }
-        }
-        let named = self.set["status"]["currentRevision"].as_str().unwrap_or_default();
-        let current = history.iter().find(|revision| object::name(revision) == named);
-        let current = current.map_or_else(|| update_object.clone(), |one| Value::clone(one));
-        Revisions { history, current, update: update_object, collisions }
+        let (revisions, write) = Revisions::of(self.view, self.set, history);
+        self.writes.extend(write);
+        revisions
     }
 
-    /// Oldest first. A set made again after `--cascade=orphan` takes the revisions it left.
+    /// A set made again after `--cascade=orphan` takes the revisions it left.
     fn history(&mut self) -> Vec<Object> {
         let uid = object::uid(self.set);
         let mut history: Vec<Object> =
@@ -149,7 +108,6 @@ impl<'a> Hands<'a> {
                 *revision = Object::new(adopted);
             }
         }
-        revision::sort(&mut history);
         history
     }
 
@@ -267,20 +225,8 @@ impl<'a> Hands<'a> {
 
     /// Deletes the revisions above the history limit that no Pod is of.
     pub fn prune(&mut self, revisions: &Revisions, pods: &[(i64, Object)]) {
-        let live = |name: &str| {
-            let of = |pod: &Object| object::label(pod, replica::REVISION_LABEL) == Some(name);
-            name == revisions.current_name()
-                || name == revisions.update_name()
-                || pods.iter().any(|(_, pod)| of(pod))
-        };
-        let limit = self.set["spec"]["revisionHistoryLimit"].as_u64().unwrap_or(10);
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        for revision in revision::surplus(&revisions.history, live, limit) {
-            self.writes.push(Write::Delete {
-                key: Key::of(CONTROLLER_REVISIONS, revision),
-                uid: Some(object::uid(revision).to_owned()),
-                grace_period_seconds: None,
-            });
-        }
+        let of = |pod| object::label(pod, replica::REVISION_LABEL);
+        let in_use = |name: &str| pods.iter().any(|(_, pod)| of(pod) == Some(name));
+        self.writes.extend(revisions.prune(self.set, in_use));
     }
 }

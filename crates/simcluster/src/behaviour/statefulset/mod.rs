@@ -3,6 +3,7 @@
 pub mod hands;
 pub mod replica;
 pub mod revision;
+pub mod revisions;
 pub mod sync;
 
 use std::collections::BTreeMap;
@@ -10,8 +11,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::json;
 
-use self::hands::{Hands, Revisions};
+use self::hands::Hands;
 use self::replica::Hold;
+use self::revisions::Revisions;
 use self::sync::{Act, Counts, Seen, Want};
 use super::{Behaviour, Change, Refusal, Step, View, Write, pod};
 use crate::object::{self, Key, Object, STATEFULSETS};

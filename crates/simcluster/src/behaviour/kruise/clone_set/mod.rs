@@ -3,7 +3,6 @@
 //! It does one thing a look: it makes or deletes Pods, else it updates some. A Pod to be made anew is
 //! only marked by an update; the next look deletes it as one that somebody marked.
 
-pub mod history;
 pub mod order;
 pub mod pods;
 pub mod roll;
@@ -14,12 +13,12 @@ pub mod status;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::history::Revisions;
 use self::sizes::{Bounds, Group, Sizes};
 use super::{CLONESETS, MANAGER, in_place, lifecycle};
 use crate::behaviour::statefulset::replica::REVISION_LABEL;
+use crate::behaviour::statefulset::revisions::Revisions;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, Verb, View, Write, own, pod};
-use crate::object::{self, Key, Object, PODS};
+use crate::object::{self, CONTROLLER_REVISIONS, Key, Object, PODS};
 
 const COMPONENT: &str = "cloneset-controller";
 /// The kind, as owner references name it.
@@ -61,13 +60,15 @@ impl Behaviour for CloneSets {
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
         let Some(set) = view.get(key) else { return Step::default() };
         let claimed = own::owned(view, &PODS, set, is_active);
-        let revisions = Revisions::of(view, set);
-        if revisions.adopting || !claimed.writes.is_empty() {
+        let history = own::claim(view, &CONTROLLER_REVISIONS, set, KIND, |_| true);
+        if !claimed.writes.is_empty() || !history.writes.is_empty() {
             // The rest follows when it is known what is ours.
-            let writes = claimed.writes.into_iter().chain(revisions.writes).collect();
+            let writes = claimed.writes.into_iter().chain(history.writes).collect();
             return Step { writes, wake: None };
         }
-        Look { key, set, now, bounds: Bounds::of(set), writes: Vec::new(), revisions }
+        let (revisions, write) = Revisions::of(view, set, history.objects);
+        let writes = write.into_iter().collect();
+        Look { key, set, now, bounds: Bounds::of(set), writes, revisions }
             .step(&claimed.objects, rng)
     }
 }
@@ -136,7 +137,6 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn step(mut self, pods: &[Object], rng: &mut fastrand::Rng) -> Step {
-        self.writes.append(&mut self.revisions.writes);
         let spec = &self.set["spec"];
         let listed = spec["scaleStrategy"]["podsToDelete"].as_array().cloned().unwrap_or_default();
         let min_ready_seconds = spec["minReadySeconds"].as_i64().unwrap_or(0);

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Seen;
-use super::history::Revisions;
 use super::sizes::Bounds;
+use crate::behaviour::statefulset::revisions::Revisions;
 use crate::object;
 use crate::selector::LabelSelector;
 

@@ -13,9 +13,10 @@ use self::status::Numbers;
 use super::clone_set::MARK;
 use super::{ADVANCED_STATEFULSETS, in_place, lifecycle};
 use crate::behaviour::deployment::bounds::scaled;
-use crate::behaviour::statefulset::hands::{self, Hands, Revisions};
+use crate::behaviour::statefulset::hands::{self, Hands};
 use crate::behaviour::statefulset::replica::{Hold, REVISION_LABEL};
 use crate::behaviour::statefulset::revision;
+use crate::behaviour::statefulset::revisions::Revisions;
 use crate::behaviour::statefulset::sync::{self, Act, Seen, Want};
 use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write, pod};
 use crate::object::{self, Key, Object};
@@ -123,13 +124,12 @@ impl Look<'_> {
     }
 
     /// The revision of a Pod that can be changed into the update revision in place.
-    fn in_place(&self, pod: &Value) -> Option<&Object> {
+    fn in_place(&self, pod: &Value) -> Option<&Value> {
         let policy = self.rolling()["podUpdatePolicy"].as_str().unwrap_or_default();
         if !matches!(policy, "InPlaceIfPossible" | "InPlaceOnly") {
             return None;
         }
-        let name = object::label(pod, REVISION_LABEL)?;
-        let old = self.revisions.history.iter().find(|one| object::name(one) == name)?;
+        let old = self.revisions.named(object::label(pod, REVISION_LABEL)?)?;
         let (before, after) = (revision::template(old), revision::template(&self.revisions.update));
         in_place::is_possible(before, after).then_some(old)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::behaviour::statefulset::hands::Revisions;
+use crate::behaviour::statefulset::revisions::Revisions;
 use crate::behaviour::statefulset::sync::{self, Counts, Seen};
 use crate::object;
 use crate::selector::LabelSelector;

@@ -1,14 +1,12 @@
-//! The ControllerRevisions of a CloneSet: the history of its templates.
+//! The revisions of a workload that keeps a current one and brings its Pods to another.
 
 use serde_json::Value;
 
-use super::KIND;
-use crate::behaviour::own;
-use crate::behaviour::statefulset::revision::{self, Update};
+use super::revision::{self, Update};
 use crate::behaviour::{View, Write};
 use crate::object::{self, CONTROLLER_REVISIONS, Key, Object};
 
-/// What a set's history comes to at one look.
+/// What a history comes to at one look.
 #[derive(Debug)]
 pub struct Revisions {
     /// Oldest first, without one that this look makes.
@@ -19,43 +17,31 @@ pub struct Revisions {
     pub update: Value,
     /// What becomes `status.collisionCount`.
     pub collisions: i64,
-    /// Brings the history up to date.
-    pub writes: Vec<Write>,
-    /// The writes take orphans over, which moves their versions on: whatever else there is to do is
-    /// for the next look.
-    pub adopting: bool,
 }
 
 impl Revisions {
-    /// Reads the history of a set; orphans that its selector selects are taken over first.
-    pub fn of(view: &dyn View, set: &Value) -> Self {
-        let claimed = own::claim(view, &CONTROLLER_REVISIONS, set, KIND, |_| true);
-        let mut history = claimed.objects;
+    /// Of a set with this history, in whatever order; and the write that brings the history up to
+    /// date, if there is one.
+    pub fn of(view: &dyn View, set: &Value, mut history: Vec<Object>) -> (Self, Option<Write>) {
         revision::sort(&mut history);
         let namespace = object::namespace(set);
         let taken =
             |name: &str| view.get(&Key::new(CONTROLLER_REVISIONS, namespace, name)).is_some();
         let (update, collisions) = revision::update(set, &history, taken);
-        let mut writes = claimed.writes;
         let held = update.object().clone();
-        let adopting = !writes.is_empty();
-        if !adopting {
-            writes.extend(match update {
-                Update::Newest(_) => None,
-                Update::RolledBack(object) => Some(Write::Update {
-                    key: Key::of(CONTROLLER_REVISIONS, &object),
-                    subresource: None,
-                    object,
-                }),
-                Update::New(object) => {
-                    Some(Write::Create { collection: CONTROLLER_REVISIONS, object })
-                }
-            });
-        }
+        let write = match update {
+            Update::Newest(_) => None,
+            Update::RolledBack(object) => Some(Write::Update {
+                key: Key::of(CONTROLLER_REVISIONS, &object),
+                subresource: None,
+                object,
+            }),
+            Update::New(object) => Some(Write::Create { collection: CONTROLLER_REVISIONS, object }),
+        };
         let named = &set["status"]["currentRevision"];
         let current = history.iter().find(|one| *named == *object::name(one));
         let current = current.map_or_else(|| held.clone(), |one| Value::clone(one));
-        Self { history, current, update: held, collisions, writes, adopting }
+        (Self { history, current, update: held, collisions }, write)
     }
 
     /// The name of the current revision.
@@ -68,7 +54,7 @@ impl Revisions {
         object::name(&self.update)
     }
 
-    /// The revision of this name, if the history has it.
+    /// The revision of this name, if there is one.
     pub fn named(&self, name: &str) -> Option<&Value> {
         let of_history = self.history.iter().map(|one| &**one);
         of_history.chain([&self.update]).find(|one| object::name(one) == name)
