@@ -132,7 +132,7 @@ impl Hand for Deployments {
             }
             // Recreate is ours where the strategy is kept; else nobody's in a release.
             (false, true, None) => {
-                draft.set(&["spec", "strategy"], old["spec"]["strategy"].clone())
+                draft.set(&["spec", "strategy"], old["spec"]["strategy"].clone());
             }
             _ => {}
         }
