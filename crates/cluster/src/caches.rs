@@ -140,13 +140,19 @@ impl Caches {
         let woken = {
             let mut held = self.lock();
             let all = matches!(seen, Seen::All(..));
-            let changes = K::table_mut(&mut held, shelf).take(seen);
+            let table = K::table_mut(&mut held, shelf);
+            let served = table.served();
+            let changes = table.take(seen);
+            let comes_or_goes = table.served() != served;
             if all {
                 K::listed(&mut held);
             }
             let mut woken = Woken::new();
             for change in &changes {
                 K::concerned(&mut held, shelf, change, &mut woken);
+            }
+            if comes_or_goes {
+                K::comes_or_goes(&held, shelf, &mut woken);
             }
             if !held.awake {
                 held.awake = held.waiting_for().is_empty();
@@ -365,6 +371,13 @@ impl Held {
     pub(crate) fn wake_naming(&self, workload: &Workload, woken: &mut Woken) {
         for subject in self.naming(workload) {
             woken.entry(subject.clone()).or_insert(Why::Event);
+        }
+    }
+
+    /// Wakes those that name any workload of a kind.
+    pub(crate) fn wake_naming_any(&self, kind: Kind, woken: &mut Woken) {
+        for workload in self.by_workload.keys().filter(|workload| workload.kind == kind) {
+            self.wake_naming(workload, woken);
         }
     }
 

@@ -37,6 +37,9 @@ pub(crate) trait Kept: Row {
 
     /// A whole list has come in.
     fn listed(_held: &mut Held) {}
+
+    /// The kind was not served and is, or the other way round, or in another version.
+    fn comes_or_goes(_held: &Held, _shelf: Self::Shelf, _woken: &mut Woken) {}
 }
 
 /// Tells of rows that have one table which it is, and where they are watched.
@@ -164,6 +167,10 @@ impl Kept for WorkloadSeen {
 
     fn concerned(held: &mut Held, kind: Kind, change: &Change<Self>, woken: &mut Woken) {
         held.wake_naming(&Workload::new(kind, change.key.clone()), woken);
+    }
+
+    fn comes_or_goes(held: &Held, kind: Kind, woken: &mut Woken) {
+        held.wake_naming_any(kind, woken);
     }
 }
 

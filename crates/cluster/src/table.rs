@@ -86,6 +86,8 @@ impl<K: Row> Table<K> {
             }
             Seen::All(rows, version) => {
                 self.listed = true;
+                // A list has a version; where none could be made, the kind is not served.
+                self.served = self.served.filter(|_| !version.is_empty());
                 // A cluster that was restored from a backup counts from an earlier one again.
                 self.version = 0;
                 self.has_come_to(&version);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cluster::observe::rollout::observe;
+use cluster::observe::rollout::{Observed, observe};
 use cluster::{Caches, Clock, Key, Kind, Subject, Workload};
 use http::{Method, Request};
 use kube::Client;
@@ -86,11 +86,21 @@ impl Stage {
         self.ask(Method::POST, &path, cloneset).await;
     }
 
-    /// Where the Rollout's workload is written; `None` while there is none.
-    fn path(&self) -> Option<String> {
+    fn look(&self) -> Observed {
         let key = Key::new("shop", "web");
         let seen = observe(&self.caches, &key, &engine::front::rollout::Settings::default());
-        let live = seen.expect("the Rollout can be looked at").live?;
+        seen.expect("the Rollout can be looked at")
+    }
+
+    /// Why there is no workload that it could release.
+    fn obstacle(&self) -> Option<String> {
+        self.look().world.workload?.unsupported
+    }
+
+    /// Where the Rollout's workload is written; `None` while there is none.
+    fn path(&self) -> Option<String> {
+        let live = self.look().live?;
+        let key = Key::new("shop", "web");
         assert_eq!(live.workload, Workload::new(Kind::CloneSet, key));
         Some(live.path)
     }
@@ -111,12 +121,15 @@ async fn a_kind_that_is_not_there_holds_nobody_up_and_is_found_when_it_comes_and
     assert!(stage.caches.ready(), "not waited for: {:?}", stage.caches.waiting_for());
     assert_eq!(stage.caches.broken(), std::collections::BTreeMap::new());
     assert_eq!(stage.path(), None);
+    let missing = "CloneSet of apps.kruise.io is not served by this cluster: the Rollout goes on when that is installed";
+    assert_eq!(stage.obstacle().as_deref(), Some(missing));
     stage.woken();
 
     stage.install(&["v1beta1", "v1alpha1"]).await;
     pass(31).await;
     let path = "/apis/apps.kruise.io/v1beta1/namespaces/shop/clonesets/web";
     assert_eq!(stage.path().as_deref(), Some(path));
+    assert_eq!(stage.obstacle(), None);
     assert!(stage.woken(), "its Rollout is looked at");
 
     let definition = format!("{DEFINITIONS}/clonesets.apps.kruise.io");
@@ -124,13 +137,16 @@ async fn a_kind_that_is_not_there_holds_nobody_up_and_is_found_when_it_comes_and
     pass(31).await;
     assert_eq!(stage.path(), None);
     assert!(stage.woken());
+    // A watch that was open may outlive its kind, until it has run its time.
+    pass(300).await;
+    assert_eq!(stage.obstacle().as_deref(), Some(missing));
+    assert!(stage.woken(), "it says why by now");
     assert!(stage.caches.ready());
     assert_eq!(stage.caches.broken(), std::collections::BTreeMap::new());
 
     // Another Kruise, an older one.
     stage.install(&["v1alpha1"]).await;
-    // A watch that was open may outlive its kind, until it has run its time.
-    pass(331).await;
+    pass(31).await;
     let path = "/apis/apps.kruise.io/v1alpha1/namespaces/shop/clonesets/web";
     assert_eq!(stage.path().as_deref(), Some(path));
 }

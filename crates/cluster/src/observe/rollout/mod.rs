@@ -137,7 +137,15 @@ fn workload(
         );
         return (Some(nothing(text)), None);
     };
-    let Some(sight) = Sight::of(held, workload) else { return (None, None) };
+    let Some(sight) = Sight::of(held, workload) else {
+        let facts = workload.kind.facts();
+        let served = held.workloads.of(workload.kind).served().is_some();
+        let text = format!(
+            "{} of {} is not served by this cluster: the Rollout goes on when that is installed",
+            facts.name, facts.group
+        );
+        return ((!served && facts.source.optional).then(|| nothing(text)), None);
+    };
     let eye = workload.kind.adapter().eye;
     let body = eye.body(&sight, unclaimed(&sight.object));
     let counted = eye.read(&sight, remembered(status));
