@@ -59,13 +59,17 @@ pub(super) fn cells(columns: &[Value], object: &Value, now: Timestamp) -> Vec<Va
     out
 }
 
-/// The first value at a simple JSONPath: fields, indices, and one filter by equality.
+/// The first value at a simple JSONPath: fields, indices, all items, and one filter by equality.
 fn find<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     let mut at = object;
     let mut rest = path.trim_start_matches('$');
     while !rest.is_empty() {
         if let Some(inside) = rest.strip_prefix('[') {
             let end = closing(inside)?;
+            if &inside[..end] == "*" {
+                let after = &inside[end + 1..];
+                return at.as_array()?.iter().find_map(|item| find(item, after));
+            }
             at = step(at, &inside[..end])?;
             rest = &inside[end + 1..];
         } else {
@@ -119,5 +123,24 @@ fn step<'a>(at: &'a Value, inside: &str) -> Option<&'a Value> {
     match inside.parse::<usize>() {
         Ok(index) => at.get(index),
         Err(_) => at.get(unquote(inside).as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_all_items_the_first_that_has_the_field_is_shown() {
+        let object = json!({"list": [{"name": "a"}, {"name": "b", "second": 2}], "map": {"x": 1}});
+        let check = |path: &str, expect: Option<Value>| {
+            assert_eq!(find(&object, path), expect.as_ref(), "{path}");
+        };
+        check(".list[*].name", Some(json!("a")));
+        check(".list[*].second", Some(json!(2)));
+        check(".list[*]", Some(json!({"name": "a"})));
+        check(".list[*].third", None);
+        check(".nothing[*].name", None);
+        check(".map[*]", None);
     }
 }
