@@ -34,6 +34,12 @@ fn under_on_delete_only_lost_pods_are_updated() {
     check("ads-on-delete");
 }
 
+#[test]
+fn a_release_moves_no_more_pods_than_its_partition_says_whatever_becomes_of_it() {
+    check("ads-release-continuous");
+    check("ads-release-broken-then-back");
+}
+
 pub(crate) fn agent() -> Key {
     Key::new(ADVANCED_DAEMONSETS, "default", "agent")
 }

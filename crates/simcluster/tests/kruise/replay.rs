@@ -6,6 +6,7 @@
 //! and up, Pods with random names `pod1` and up, in order of appearance. Which of several equal Pods
 //! was taken is chance, so such a Pod is compared by what it is and by the state that it was first
 //! seen in. Conditions that told of a write conflict have been left out.
+//! Of a release (`-release-`) only what the workload's spec was made to say has been kept.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,6 +114,7 @@ impl Replay {
                 };
                 return self.lab.edit(self.key(), edit);
             }
+            "spec" => return self.patch(serde_json::from_str(value).unwrap()),
             "update" => {
                 let json = what.strip_prefix("update strategy ").unwrap();
                 json!({"updateStrategy": serde_json::from_str::<Value>(json).unwrap()})
@@ -121,6 +123,17 @@ impl Replay {
         };
         self.lab.edit(self.key(), |set| {
             set["spec"] = merge::apply(&set["spec"], &patch);
+        });
+    }
+
+    /// Changes a spec as the recording of a release has it: the image beside the other fields.
+    fn patch(&mut self, mut patch: Value) {
+        let image = patch.as_object_mut().unwrap().remove("image");
+        self.lab.edit(self.key(), |set| {
+            set["spec"] = merge::apply(&set["spec"], &patch);
+            if let Some(image) = image {
+                set["spec"]["template"]["spec"]["containers"][0]["image"] = image;
+            }
         });
     }
 

@@ -43,6 +43,13 @@ fn a_broken_pod_is_mended_when_the_template_goes_back() {
     check("asts-broken-then-back");
 }
 
+#[test]
+fn a_release_moves_no_more_pods_than_its_partition_says_whatever_becomes_of_it() {
+    check("asts-release-continuous");
+    check("asts-release-scaled-midway");
+    check("asts-release-broken-then-back");
+}
+
 pub(crate) fn web() -> Key {
     Key::new(ADVANCED_STATEFULSETS, "default", "web")
 }

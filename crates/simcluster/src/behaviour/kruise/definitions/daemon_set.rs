@@ -49,7 +49,7 @@ pub(super) fn definition() -> Value {
         ],
         scaled: false,
         spec: spec([
-            ("updateStrategy", or(update, json!({"rollingUpdate": {}}))),
+            ("updateStrategy", or(update, json!({"rollingUpdate": {"maxSurge": 0}}))),
             ("burstReplicas", or(amount(), 250)),
             ("scaleStrategy", map([("partitionedScaling", flag())])),
         ]),
