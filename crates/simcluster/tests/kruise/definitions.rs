@@ -89,7 +89,7 @@ async fn an_advanced_stateful_set_is_filled_in_as_by_kruises_own_webhook() {
 
 #[tokio::test(start_paused = true)]
 async fn an_advanced_daemon_set_is_filled_in_as_by_kruises_own_webhook() {
-    let rolling = json!({"maxUnavailable": 1, "rollingUpdateType": "Standard"});
+    let rolling = json!({"maxSurge": 0, "maxUnavailable": 1, "rollingUpdateType": "Standard"});
     assert_eq!(
         filled("DaemonSet", "daemonsets", json!({})).await,
         json!({
