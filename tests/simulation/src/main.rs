@@ -1,6 +1,7 @@
 //! Plays seeds by hand: `cargo xtask simulate --seed 17`.
 
 use clap::Parser;
+use simulation::batches::kind::{KRUISE, Kind, NATIVE};
 use simulation::{Report, Trouble, batches, bedrock, in_virtual_time};
 
 /// Plays simulations of the whole operator and says which promises were broken.
@@ -18,6 +19,9 @@ struct Flags {
     /// Play a Rollout in batches, instead of a StatefulsetRollout.
     #[arg(long)]
     batches: bool,
+    /// In batches: of a workload of Kruise, instead of one of Kubernetes.
+    #[arg(long)]
+    kruise: bool,
     /// Print every request of the operator.
     #[arg(long)]
     log: bool,
@@ -36,15 +40,16 @@ fn main() -> std::process::ExitCode {
         Some(pods) => return measure(pods),
         None => {}
     }
+    let kinds = if flags.kruise { &KRUISE } else { &NATIVE };
     let mut failed = 0;
     for seed in flags.seed..flags.seed + flags.seeds {
         let trouble = Trouble::Rate(seed, flags.rate);
         let report = match flags.batches {
-            true => in_virtual_time(batches::play(seed, trouble)),
+            true => in_virtual_time(batches::play(seed, kinds, trouble)),
             false => in_virtual_time(bedrock::play(seed, trouble)),
         };
         if flags.log && flags.batches {
-            println!("{:#?}", batches::script::Script::of(seed));
+            println!("{:#?}", batches::script::Script::of(seed, kinds));
         }
         failed += u64::from(!report.broken.is_empty());
         show(seed, &report, flags.log);
@@ -55,8 +60,8 @@ fn main() -> std::process::ExitCode {
 
 #[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]
 fn measure_batches(kind: &str, pods: u32) -> std::process::ExitCode {
-    let kinds = ["Deployment", "StatefulSet", "DaemonSet"];
-    let Some(kind) = kinds.into_iter().find(|one| one.eq_ignore_ascii_case(kind)) else {
+    let Some(kind) = Kind::named(kind) else {
+        let kinds: Vec<&str> = Kind::all().map(|kind| kind.name).collect();
         eprintln!("there is no kind {kind:?}; there are {}", kinds.join(", "));
         return std::process::ExitCode::FAILURE;
     };

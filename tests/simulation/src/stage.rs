@@ -72,9 +72,9 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// An empty cluster and no operator yet.
-    pub async fn set(seed: u64, trouble: &Trouble, judge: Judge) -> Self {
-        let harness = Harness::start(seed).await;
+    /// An empty cluster, with or without Kruise, and no operator yet.
+    pub async fn set(seed: u64, kruise: bool, trouble: &Trouble, judge: Judge) -> Self {
+        let harness = Harness::with(seed, |options| options.kruise = kruise).await;
         let server = Arc::clone(harness.cluster.server());
         let witness = Witness::new(server, harness.clock.clone(), Some(judge));
         let plan = match trouble {

@@ -4,6 +4,7 @@
 
 use serde_json::json;
 use simcluster::fault::When;
+use simulation::batches::kind::{KRUISE, Kind, NATIVE};
 use simulation::batches::script::{Script, Start, Step};
 use simulation::batches::{play, play_script};
 use simulation::{Report, Trouble, in_virtual_time};
@@ -11,51 +12,62 @@ use simulation::{Report, Trouble, in_virtual_time};
 /// Faults come at this rate of each kind.
 const RATE: f64 = 0.02;
 
-fn check(seeds: std::ops::Range<u64>) {
+fn check(seeds: std::ops::Range<u64>, kinds: &'static [Kind]) {
     for seed in seeds {
-        let report = in_virtual_time(play(seed, Trouble::Rate(seed, RATE)));
+        let report = in_virtual_time(play(seed, kinds, Trouble::Rate(seed, RATE)));
         assert!(
             report.broken.is_empty(),
-            "seed {seed} broke a promise: {:#?}\nreplay: cargo xtask simulate --batches --seed {seed} --log",
-            report.broken
+            "seed {seed} broke a promise: {:#?}\nreplay: cargo xtask simulate --batches --seed {seed} --log{}",
+            report.broken,
+            if kinds[0].is_kruise() { " --kruise" } else { "" }
         );
     }
 }
 
 /// A shard of the seeds; shards run beside each other.
 macro_rules! shards {
-    ($($name:ident: $seeds:expr;)*) => {
-        $(#[test] fn $name() { check($seeds); })*
+    ($($name:ident: $seeds:expr, $kinds:expr;)*) => {
+        $(#[test] fn $name() { check($seeds, $kinds); })*
     };
 }
 
 shards! {
-    seeds_0_to_79_keep_every_promise: 0..80;
-    seeds_80_to_159_keep_every_promise: 80..160;
-    seeds_160_to_239_keep_every_promise: 160..240;
-    seeds_240_to_319_keep_every_promise: 240..320;
+    seeds_0_to_79_keep_every_promise: 0..80, &NATIVE;
+    seeds_80_to_159_keep_every_promise: 80..160, &NATIVE;
+    seeds_160_to_239_keep_every_promise: 160..240, &NATIVE;
+    seeds_240_to_319_keep_every_promise: 240..320, &NATIVE;
+    seeds_0_to_79_keep_every_promise_on_kruise: 0..80, &KRUISE;
+    seeds_80_to_159_keep_every_promise_on_kruise: 80..160, &KRUISE;
+    seeds_160_to_239_keep_every_promise_on_kruise: 160..240, &KRUISE;
+    seeds_240_to_319_keep_every_promise_on_kruise: 240..320, &KRUISE;
 }
 
 #[test]
 fn the_same_seed_is_the_same_play_to_the_byte() {
-    for seed in [3, 17, 41] {
-        let once = in_virtual_time(play(seed, Trouble::Rate(seed, RATE)));
-        let again = in_virtual_time(play(seed, Trouble::Rate(seed, RATE)));
-        assert_eq!(once.log, again.log, "seed {seed}");
+    for (seed, kinds) in [(3, &NATIVE), (17, &NATIVE), (41, &NATIVE), (3, &KRUISE), (17, &KRUISE)] {
+        let run = || in_virtual_time(play(seed, kinds, Trouble::Rate(seed, RATE)));
+        assert_eq!(run().log, run().log, "seed {seed}");
     }
 }
 
 /// A short release: one Pod, an approval, the rest.
 fn short(kind: &'static str) -> Script {
-    let rolling = match kind {
-        "StatefulSet" => json!({"partition": 0}),
-        _ => json!({"maxSurge": 0, "maxUnavailable": 1}),
+    let kind = Kind::named(kind).expect("a kind");
+    let strategy = match kind.name {
+        "StatefulSet" => json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}),
+        "CloneSet" => json!({"type": "ReCreate", "maxUnavailable": 1}),
+        "AdvancedStatefulSet" | "AdvancedDaemonSet" => {
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}})
+        }
+        _ => {
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}})
+        }
     };
     let start = Start {
         kind,
         replicas: 3,
         management: "Parallel",
-        strategy: json!({"type": "RollingUpdate", "rollingUpdate": rolling}),
+        strategy,
         budget: None,
         min_ready: 0,
         steps: json!([{"replicas": 1, "pause": {}}, {"replicas": "100%"}]),
@@ -102,4 +114,19 @@ fn a_crash_at_any_write_loses_nothing_of_a_statefulset() {
 #[test]
 fn a_crash_at_any_write_loses_nothing_of_a_daemonset() {
     check_crashes("DaemonSet");
+}
+
+#[test]
+fn a_crash_at_any_write_loses_nothing_of_a_cloneset() {
+    check_crashes("CloneSet");
+}
+
+#[test]
+fn a_crash_at_any_write_loses_nothing_of_an_advanced_statefulset() {
+    check_crashes("AdvancedStatefulSet");
+}
+
+#[test]
+fn a_crash_at_any_write_loses_nothing_of_an_advanced_daemonset() {
+    check_crashes("AdvancedDaemonSet");
 }

@@ -9,6 +9,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::facts::Facts;
+use super::kind::Kind;
 use super::script::{self, Start};
 use crate::harness::{Harness, send, wait_for};
 use crate::witness::Witness;
@@ -27,10 +28,11 @@ pub struct Batch {
 
 /// Releases `pods` Pods of a `kind` that take `start_up` seconds each, in batches of 20 %, 60 % and 100 %.
 /// A StatefulSet has a budget of a tenth of its Pods.
-pub async fn release(kind: &'static str, pods: u32, start_up: i64) -> Vec<Batch> {
+pub async fn release(kind: &'static Kind, pods: u32, start_up: i64) -> Vec<Batch> {
     let harness = Harness::with(1, |options| {
         options.start_up = SignedDuration::from_secs(start_up);
-        options.nodes = if kind == "DaemonSet" { usize::try_from(pods).unwrap_or(0) } else { 50 };
+        options.nodes = if kind.nodes { usize::try_from(pods).unwrap_or(0) } else { 50 };
+        options.kruise = kind.is_kruise();
     })
     .await;
     let server = Arc::clone(harness.cluster.server());
@@ -42,19 +44,23 @@ pub async fn release(kind: &'static str, pods: u32, start_up: i64) -> Vec<Batch>
     )
     .await;
     let client = harness.client();
-    let quarter = json!({"maxSurge": "25%", "maxUnavailable": "25%"});
-    let rolling = match kind {
-        "Deployment" => quarter,
+    let rolling = match kind.name {
+        "Deployment" => json!({"maxSurge": "25%", "maxUnavailable": "25%"}),
         "StatefulSet" => json!({"partition": 0}),
+        "AdvancedStatefulSet" => json!({"maxUnavailable": "10%"}),
         _ => json!({"maxSurge": 0, "maxUnavailable": "10%"}),
+    };
+    let strategy = match kind.name {
+        "CloneSet" => json!({"type": "ReCreate", "maxUnavailable": "25%"}),
+        _ => json!({"type": "RollingUpdate", "rollingUpdate": rolling}),
     };
     let step = |size| json!({"replicas": size, "pause": {"duration": 1}});
     let start = Start {
         kind,
         replicas: pods,
         management: "Parallel",
-        strategy: json!({"type": "RollingUpdate", "rollingUpdate": rolling}),
-        budget: (kind == "StatefulSet").then(|| json!("10%")),
+        strategy,
+        budget: (kind.name == "StatefulSet").then(|| json!("10%")),
         min_ready: 0,
         steps: json!([step("20%"), step("60%"), step("100%")]),
         back_in_batches: false,
@@ -64,9 +70,8 @@ pub async fn release(kind: &'static str, pods: u32, start_up: i64) -> Vec<Batch>
     let post = async |path: &str, body: Value| {
         send(&client, "POST", path, &body).await.expect("the cluster takes it");
     };
-    let (plural, workload) = script::workload(&start, "app:v1");
-    let collection = format!("/apis/apps/v1/namespaces/default/{plural}");
-    post(&collection, workload).await;
+    let collection = kind.path();
+    post(&collection, script::workload(&start, "app:v1")).await;
     if let Some(limit) = &start.budget {
         post(BUDGETS, script::budget(&start, limit)).await;
     }

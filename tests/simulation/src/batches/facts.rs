@@ -3,10 +3,10 @@
 use engine::quantity::IntOrPercent;
 use serde_json::Value;
 use simcluster::behaviour::View;
-use simcluster::object::{
-    BUDGETS, Collection, DAEMONSETS, DEPLOYMENTS, Key, NODES, PODS, REPLICASETS, STATEFULSETS,
-};
+use simcluster::object::{BUDGETS, Collection, Key, NODES, PODS, REPLICASETS};
 use simcluster::server::Server;
+
+use super::kind::{Held, Kind, NATIVE};
 
 /// The namespace that simulations play in.
 pub const NAMESPACE: &str = "default";
@@ -22,6 +22,8 @@ pub struct Facts {
     pub rollout: Value,
     /// Its BatchRelease; null when there is none.
     pub release: Value,
+    /// The kind of the workload.
+    pub kind: &'static Kind,
     /// The workload.
     pub workload: Value,
     /// The ReplicaSets of a Deployment.
@@ -38,12 +40,13 @@ impl Facts {
     /// As they stand now.
     pub fn read(server: &Server) -> Self {
         let view = server.view();
-        let get = |collection: Collection| {
-            let key = Key::new(collection, NAMESPACE, NAME);
+        let get = |collection: &Collection| {
+            let key = Key::new(collection.clone(), NAMESPACE, NAME);
             view.get(&key).map(|object| (**object).clone()).unwrap_or_default()
         };
-        let kinds = [DEPLOYMENTS, STATEFULSETS, DAEMONSETS];
-        let workload = kinds.into_iter().map(get).find(|it| !it.is_null()).unwrap_or_default();
+        let mut kinds = Kind::all().map(|kind| (kind, get(&kind.collection)));
+        let there = kinds.find(|(_, workload)| !workload.is_null());
+        let (kind, workload) = there.unwrap_or((&NATIVE[0], Value::Null));
         let uid = |object: &Value| object["metadata"]["uid"].as_str().unwrap_or("none").to_owned();
         let owned = |collection: &Collection, uid: &str| -> Vec<Value> {
             view.controlled_by(collection, uid).map(|object| (**object).clone()).collect()
@@ -52,26 +55,22 @@ impl Facts {
         let mut pods = owned(&PODS, &uid(&workload));
         pods.extend(sets.iter().flat_map(|set| owned(&PODS, &uid(set))));
         Self {
-            rollout: get(ROLLOUTS),
-            release: get(RELEASES),
-            budget: get(BUDGETS),
+            rollout: get(&ROLLOUTS),
+            release: get(&RELEASES),
+            budget: get(&BUDGETS),
             nodes: u32::try_from(view.list(&NODES, None).count()).expect("few Nodes"),
+            kind,
             workload,
             sets,
             pods,
         }
     }
 
-    /// The kind of the workload.
-    pub fn kind(&self) -> &str {
-        self.workload["kind"].as_str().unwrap_or_default()
-    }
-
     /// Pods that the workload asks for.
     pub fn replicas(&self) -> u32 {
-        match self.kind() {
-            "DaemonSet" => self.nodes,
-            _ => number(&self.workload["spec"]["replicas"]),
+        match self.kind.nodes {
+            true => self.nodes,
+            false => number(&self.workload["spec"]["replicas"]),
         }
     }
 
@@ -141,17 +140,14 @@ impl Facts {
         count(self.pods.iter().filter(|pod| !self.is_new(pod) && is_standing(pod)))
     }
 
-    /// The partition of a RollingUpdate StatefulSet.
     fn partition(&self) -> Option<u32> {
-        let strategy = &self.workload["spec"]["updateStrategy"];
-        let rolling = self.kind() == "StatefulSet" && strategy["type"] == "RollingUpdate";
-        rolling.then(|| number(&strategy["rollingUpdate"]["partition"]))
+        self.kind.partition(&self.workload, self.replicas())
     }
 
     /// Pods that run the template, or will without anybody's doing.
     pub fn moved(&self) -> u32 {
         let replicas = self.replicas();
-        if self.kind() == "Deployment" {
+        if self.kind.held == Held::Sizes {
             let new = self
                 .sets
                 .iter()
@@ -159,17 +155,31 @@ impl Facts {
             return new.map(|set| number(&set["spec"]["replicas"])).sum();
         }
         let held = match self.partition() {
-            Some(partition) => {
-                let below = |pod: &&Value| ordinal(pod) < partition.min(replicas);
+            None => self.outdated(),
+            Some(partition) if self.kind.is_ordered(&self.workload) => {
+                let below = |pod: &&Value| ordinal(pod) < partition;
                 let old = self.pods.iter().filter(below).filter(|pod| !self.is_new(pod));
                 let old = count(old.filter(|pod| is_standing(pod)));
                 let there = self.pods.iter().filter(below).filter(|pod| is_standing(pod));
                 // What is missing below the partition comes back at the old revision.
-                old + partition.min(replicas).saturating_sub(count(there))
+                old + partition.saturating_sub(count(there))
             }
-            None => self.outdated(),
+            Some(partition) if self.kind.held == Held::Living => partition.min(self.outdated()),
+            Some(partition) => partition.min(replicas.saturating_sub(self.updated())),
         };
         replicas.saturating_sub(held)
+    }
+
+    /// Ready Pods of other templates that the workload's own controller may replace as it stands.
+    pub fn exposed(&self) -> u32 {
+        let Some(partition) = self.partition().filter(|_| self.kind.replaces()) else { return 0 };
+        let old = self.pods.iter().filter(|pod| !self.is_new(pod) && is_standing(pod));
+        if self.kind.is_ordered(&self.workload) {
+            return count(old.filter(|pod| ordinal(pod) >= partition && is_ready(pod)));
+        }
+        // Those that are not ready go first.
+        let unready = count(old.filter(|pod| !is_ready(pod)));
+        self.outdated().saturating_sub(partition).saturating_sub(unready)
     }
 
     /// Pods that a budget counts as healthy.

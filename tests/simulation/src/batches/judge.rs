@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::facts::{Facts, is_ready, size};
+use super::kind::Held;
 use crate::witness::{Verdict, Witness};
 
 /// Looks at a write before it is done; what comes back looks after it.
@@ -11,6 +12,9 @@ pub fn judge(witness: &Witness, method: &str, path: &str) -> Option<Verdict> {
     let before = Facts::read(&witness.server);
     Some(Box::new(move |witness| verdict(witness, &deed, &before, &Facts::read(&witness.server))))
 }
+
+/// What says how many Pods run a template.
+const MOVED: [&str; 5] = ["deployments", "statefulsets", "daemonsets", "clonesets", "replicasets"];
 
 enum Deed {
     /// A Pod is evicted or deleted.
@@ -26,9 +30,7 @@ impl Deed {
             ("POST", [.., "pods", name, "eviction"]) | ("DELETE", [.., "pods", name]) => {
                 Some(Self::Evict((*name).to_owned()))
             }
-            ("PATCH" | "PUT", [.., kind, name])
-                if ["deployments", "statefulsets", "daemonsets", "replicasets"].contains(kind) =>
-            {
+            ("PATCH" | "PUT", [.., kind, name]) if MOVED.contains(kind) => {
                 Some(Self::Move(format!("{kind}/{name}")))
             }
             ("POST", [.., "replicasets"]) => Some(Self::Move("a new ReplicaSet".to_owned())),
@@ -55,6 +57,7 @@ fn verdict(witness: &Witness, deed: &Deed, before: &Facts, after: &Facts) -> Vec
         }
         Deed::Move(what) => {
             broken.extend(bounds(what, before, after));
+            broken.extend(slice(witness, what, before, after));
             what
         }
     };
@@ -67,6 +70,18 @@ fn budget(name: &str, after: &Facts) -> Option<String> {
     let healthy = after.healthy();
     (healthy < desired)
         .then(|| format!("budget: {healthy} healthy after evicting {name}, {desired} wanted"))
+}
+
+/// What a workload's own controller may replace, asking no budget: no more than the budget lets go.
+fn slice(witness: &Witness, what: &str, before: &Facts, after: &Facts) -> Option<String> {
+    let exposed = after.exposed();
+    if exposed <= before.exposed() || !before.is_in_release() || !witness.calm() {
+        return None;
+    }
+    let desired = after.desired_healthy()?;
+    let left = after.healthy().saturating_sub(exposed);
+    (left < desired)
+        .then(|| format!("budget: {exposed} Pods opened by {what}, {left} left, {desired} wanted"))
 }
 
 /// The step, and the pause.
@@ -92,7 +107,7 @@ fn asked_for(witness: &Witness, what: &str, before: &Facts, after: &Facts) -> Ve
 /// Of a Deployment: `maxSurge` and `maxUnavailable`.
 fn bounds(what: &str, before: &Facts, after: &Facts) -> Vec<String> {
     let mut broken = Vec::new();
-    if after.kind() != "Deployment" || !before.is_in_release() {
+    if after.kind.held != Held::Sizes || !before.is_in_release() {
         return broken;
     }
     let replicas = after.replicas();

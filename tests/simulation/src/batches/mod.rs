@@ -1,5 +1,6 @@
 //! Plays of a `Rollout` and its `BatchRelease`.
 
+pub mod kind;
 pub mod facts;
 pub mod script;
 pub mod judge;

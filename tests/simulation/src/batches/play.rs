@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::facts::{Facts, image, is_ready};
 use super::judge::judge;
+use super::kind::{Held, Kind};
 use super::script::{self, Script, Start, Step};
 use crate::harness::{Harness, send};
 use crate::stage::{Report, Stage, Trouble};
@@ -35,17 +36,17 @@ struct Play {
     allowed: u32,
 }
 
-/// Plays the script of `seed` under `trouble`, from an empty cluster to its end.
-pub async fn play(seed: u64, trouble: Trouble) -> Report {
-    play_script(seed, &Script::of(seed), trouble).await
+/// Plays the script of `seed` under `trouble`, with one of these kinds, from an empty cluster to its end.
+pub async fn play(seed: u64, kinds: &'static [Kind], trouble: Trouble) -> Report {
+    play_script(seed, &Script::of(seed, kinds), trouble).await
 }
 
 /// Plays a given script.
 pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report {
     let began = tokio::time::Instant::now();
-    let stage = Stage::set(seed, &trouble, judge).await;
-    let (plural, object) = script::workload(&script.start, "app:v1");
-    let collection = format!("/apis/apps/v1/namespaces/default/{plural}");
+    let stage = Stage::set(seed, script.start.kind.is_kruise(), &trouble, judge).await;
+    let object = script::workload(&script.start, "app:v1");
+    let collection = script.start.kind.path();
     let first = "app:v1".to_owned();
     let mut play = Play {
         stage,
@@ -78,6 +79,14 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
     }
     let end = play.finish(script).await;
     play.stage.report(began, end)
+}
+
+/// Whether all of this stands in an object.
+fn holds(object: &Value, wanted: &Value) -> bool {
+    match wanted {
+        Value::Object(fields) => fields.iter().all(|(name, value)| holds(&object[name], value)),
+        wanted => object == wanted,
+    }
 }
 
 /// Tells the cluster of the webhooks, which are answered by whoever answers then.
@@ -220,7 +229,7 @@ impl Play {
                     self.strategy(json!({"canary": {"steps": steps}})).await;
                 }
             }
-            Step::Scale(replicas) if start.kind != "DaemonSet" => {
+            Step::Scale(replicas) if !start.kind.nodes => {
                 self.stage.witness.chaos();
                 // Its own controller gives both templates their share at once, whatever a step says in numbers.
                 self.allowed = u32::MAX;
@@ -270,10 +279,9 @@ impl Play {
                 }
             }
             Step::Meddle => {
-                let (_, first) = script::workload(start, &self.now);
-                let field = if start.kind == "Deployment" { "strategy" } else { "updateStrategy" };
-                let mut patch = json!({"spec": {field: first["spec"][field]}});
-                if start.kind == "Deployment" {
+                let field = start.kind.strategy();
+                let mut patch = json!({"spec": {field: start.strategy}});
+                if start.kind.held == Held::Sizes {
                     patch["spec"]["paused"] = json!(false);
                 }
                 self.change(&patch).await;
@@ -302,7 +310,8 @@ impl Play {
 
     /// What is lost where nothing holds the old template comes back at the new one.
     fn unheld(&mut self, start: &Start) {
-        if start.kind == "DaemonSet" || start.strategy["type"] == "OnDelete" {
+        let held = matches!(start.kind.held, Held::Sizes | Held::Partition);
+        if !held || start.strategy["type"] == "OnDelete" {
             self.allowed = self.allowed.saturating_add(1);
         }
     }
@@ -347,9 +356,9 @@ impl Play {
         let facts = self.facts();
         let images: Vec<&str> = facts.pods.iter().map(|pod| image(&pod["spec"])).collect();
         let all = images.iter().all(|image| *image == script.last_image);
-        let wanted = match script.start.kind {
-            "DaemonSet" => facts.replicas(),
-            _ => script.last_replicas,
+        let wanted = match script.start.kind.nodes {
+            true => facts.replicas(),
+            false => script.last_replicas,
         };
         let count = u32::try_from(facts.pods.len()).unwrap_or(0) == wanted;
         let phase = facts.phase();
@@ -365,14 +374,10 @@ impl Play {
 
     /// Everything on the workload is as the user left it.
     fn restored(&mut self, facts: &Facts, start: &Start) {
-        let field = if start.kind == "Deployment" { "strategy" } else { "updateStrategy" };
+        let field = start.kind.strategy();
         let live = &facts.workload["spec"][field];
-        let same = live["type"] == start.strategy["type"]
-            && start.strategy["rollingUpdate"]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .all(|(name, value)| live["rollingUpdate"][name] == *value);
+        let held = start.kind.partition(&facts.workload, facts.replicas()).unwrap_or(0);
+        let same = holds(live, &start.strategy) && held == 0;
         let paused = facts.workload["spec"]["paused"] == true;
         if !same || paused {
             let spec = format!("{live}, paused {paused}");

@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
+use super::kind::{Held, Kind};
+
 /// How workload and Rollout are made at first.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// `Deployment`, `StatefulSet` or `DaemonSet`.
-    pub kind: &'static str,
+    /// Of which kind the workload is.
+    pub kind: &'static Kind,
     /// Pods; of a DaemonSet there are as many as Nodes.
     pub replicas: u32,
     /// `podManagementPolicy` of a StatefulSet.
     pub management: &'static str,
-    /// The update strategy, of a Deployment its `strategy`.
+    /// The update strategy, of a Deployment its `strategy`, whole.
     pub strategy: Value,
     /// `maxUnavailable` of the budget, of a DaemonSet's `minAvailable`: for those Kubernetes computes no
     /// other; none where there is no budget.
@@ -81,10 +83,10 @@ pub struct Script {
 }
 
 impl Script {
-    /// The play of a seed.
-    pub fn of(seed: u64) -> Self {
+    /// The play of a seed, with one of these kinds.
+    pub fn of(seed: u64, kinds: &'static [Kind]) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x5eed_ba7c);
-        let start = start(&mut rng);
+        let start = start(&mut rng, kinds);
         let mut steps = Vec::new();
         let mut last_replicas = start.replicas;
         let mut last_image = String::new();
@@ -132,28 +134,14 @@ impl Script {
     }
 }
 
-fn start(rng: &mut fastrand::Rng) -> Start {
-    let kind = ["Deployment", "Deployment", "StatefulSet", "StatefulSet", "DaemonSet"];
-    let kind = kind[rng.usize(..kind.len())];
-    let counts = [json!(1), json!(2), json!("25%"), json!("40%")];
-    let none = [json!(0), json!("0%")];
-    let mut some = || counts[rng.usize(..counts.len())].clone();
-    let (surge, unavailable) = (some(), some());
-    let strategy = match (kind, rng.u8(..4)) {
-        ("Deployment", 0) => json!({"maxSurge": none[0], "maxUnavailable": unavailable}),
-        ("Deployment", 1) => json!({"maxSurge": surge, "maxUnavailable": none[1]}),
-        ("Deployment", _) => json!({"maxSurge": surge, "maxUnavailable": unavailable}),
-        ("StatefulSet", 0) | ("DaemonSet", 0 | 1) => Value::Null,
-        ("StatefulSet", _) => json!({"partition": 0}),
-        _ => json!({"maxUnavailable": unavailable, "maxSurge": 0}),
-    };
-    let strategy = match strategy {
-        Value::Null => json!({"type": "OnDelete"}),
-        rolling => json!({"type": "RollingUpdate", "rollingUpdate": rolling}),
-    };
-    let budgets = match kind {
-        "DaemonSet" => [None, None, Some(json!(1)), Some(json!(2)), Some(json!(2))],
-        _ => [None, Some(json!(1)), Some(json!(2)), Some(json!("30%")), Some(json!("50%"))],
+fn start(rng: &mut fastrand::Rng, kinds: &'static [Kind]) -> Start {
+    // Those that are most used have two tickets.
+    let tickets = [0, 0, 1, 1, 2];
+    let kind = &kinds[tickets[rng.usize(..tickets.len())]];
+    let strategy = strategy(kind, rng);
+    let budgets = match kind.nodes {
+        true => [None, None, Some(json!(1)), Some(json!(2)), Some(json!(2))],
+        false => [None, Some(json!(1)), Some(json!(2)), Some(json!("30%")), Some(json!("50%"))],
     };
     let parallel = rng.u8(..3) > 0;
     Start {
@@ -164,10 +152,48 @@ fn start(rng: &mut fastrand::Rng) -> Start {
         budget: budgets[rng.usize(..budgets.len())].clone(),
         min_ready: if rng.bool() { 0 } else { rng.u32(1..5) },
         steps: plan(rng),
-        back_in_batches: kind == "StatefulSet" && rng.bool(),
+        back_in_batches: kind.held == Held::Partition && rng.bool(),
         rollout_id: rng.u8(..4) == 0,
         standby: rng.bool(),
     }
+}
+
+/// The update strategy, whole.
+fn strategy(kind: &Kind, rng: &mut fastrand::Rng) -> Value {
+    let counts = [json!(1), json!(2), json!("25%"), json!("40%")];
+    let none = [json!(0), json!("0%")];
+    let mut some = || counts[rng.usize(..counts.len())].clone();
+    let (surge, unavailable) = (some(), some());
+    let rolling = match (kind.name, rng.u8(..4)) {
+        ("Deployment", 0) => json!({"maxSurge": none[0], "maxUnavailable": unavailable}),
+        ("Deployment", 1) => json!({"maxSurge": surge, "maxUnavailable": none[1]}),
+        ("Deployment", _) => json!({"maxSurge": surge, "maxUnavailable": unavailable}),
+        ("CloneSet", 0) => {
+            return json!({"type": "ReCreate", "maxSurge": surge, "maxUnavailable": 0});
+        }
+        ("CloneSet", 1) => return json!({"type": "ReCreate", "maxUnavailable": unavailable}),
+        ("CloneSet", _) => {
+            return json!({"type": "InPlaceIfPossible", "maxUnavailable": unavailable});
+        }
+        ("StatefulSet" | "AdvancedStatefulSet", 0) | ("DaemonSet" | "AdvancedDaemonSet", 0 | 1) => {
+            return json!({"type": "OnDelete"});
+        }
+        ("StatefulSet", _) => json!({"partition": 0}),
+        ("AdvancedStatefulSet", 1) => {
+            json!({"maxUnavailable": unavailable, "podUpdatePolicy": "ReCreate", "unorderedUpdate": {}})
+        }
+        ("AdvancedStatefulSet", 2) => {
+            json!({"maxUnavailable": unavailable, "podUpdatePolicy": "InPlaceIfPossible"})
+        }
+        ("AdvancedStatefulSet", _) => {
+            json!({"maxUnavailable": unavailable, "podUpdatePolicy": "ReCreate"})
+        }
+        ("AdvancedDaemonSet", _) => {
+            json!({"rollingUpdateType": "Standard", "maxUnavailable": unavailable})
+        }
+        _ => json!({"maxUnavailable": unavailable, "maxSurge": 0}),
+    };
+    json!({"type": "RollingUpdate", "rollingUpdate": rolling})
 }
 
 /// Some steps: numbers and percentages in any mixture, with and without an approval between them.
@@ -191,35 +217,29 @@ fn plan(rng: &mut fastrand::Rng) -> Value {
     sizes.iter().map(step).collect()
 }
 
-/// The workload as it is first written, and where.
-pub fn workload(start: &Start, image: &str) -> (&'static str, Value) {
-    let (plural, strategy) = match start.kind {
-        "Deployment" => ("deployments", "strategy"),
-        "StatefulSet" => ("statefulsets", "updateStrategy"),
-        _ => ("daemonsets", "updateStrategy"),
-    };
+/// The workload as it is first written.
+pub fn workload(start: &Start, image: &str) -> Value {
     let mut workload = json!({
-        "apiVersion": "apps/v1",
-        "kind": start.kind,
+        "apiVersion": start.kind.api_version,
+        "kind": start.kind.manifest,
         "metadata": {"name": "web", "namespace": "default"},
-        "spec": {
-            "minReadySeconds": start.min_ready,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "main", "image": image}]},
-            },
-            strategy: start.strategy,
-        },
+        "spec": start.kind.own(start.replicas, start.management),
     });
-    if start.kind != "DaemonSet" {
-        workload["spec"]["replicas"] = json!(start.replicas);
+    let spec = &mut workload["spec"];
+    spec["selector"] = json!({"matchLabels": {"app": "web"}});
+    spec["template"] = json!({
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "main", "image": image}]},
+    });
+    spec[start.kind.strategy()] = start.strategy.clone();
+    if start.kind.name == "AdvancedStatefulSet" {
+        if start.strategy["rollingUpdate"].is_object() {
+            spec["updateStrategy"]["rollingUpdate"]["minReadySeconds"] = json!(start.min_ready);
+        }
+    } else {
+        spec["minReadySeconds"] = json!(start.min_ready);
     }
-    if start.kind == "StatefulSet" {
-        workload["spec"]["serviceName"] = json!("web");
-        workload["spec"]["podManagementPolicy"] = json!(start.management);
-    }
-    (plural, workload)
+    workload
 }
 
 /// The Rollout.
@@ -229,7 +249,9 @@ pub fn rollout(start: &Start) -> Value {
         "kind": "Rollout",
         "metadata": {"name": "web", "namespace": "default", "annotations": {}},
         "spec": {
-            "workloadRef": {"apiVersion": "apps/v1", "kind": start.kind, "name": "web"},
+            "workloadRef": {
+                "apiVersion": start.kind.api_version, "kind": start.kind.manifest, "name": "web",
+            },
             "strategy": {"canary": {"steps": start.steps}},
         },
     });
@@ -252,13 +274,13 @@ pub fn budget(start: &Start, limit: &Value) -> Value {
 
 /// The limit of the budget, open as at first or closed.
 pub fn limit(start: &Start, open: bool) -> Value {
-    let closed = json!(if start.kind == "DaemonSet" { 3 } else { 0 });
+    let closed = json!(if start.kind.nodes { 3 } else { 0 });
     let limit = start.budget.as_ref().filter(|_| open).unwrap_or(&closed);
     json!({"spec": {bound(start): limit}})
 }
 
 fn bound(start: &Start) -> &'static str {
-    if start.kind == "DaemonSet" { "minAvailable" } else { "maxUnavailable" }
+    if start.kind.nodes { "minAvailable" } else { "maxUnavailable" }
 }
 
 /// What changes the image; with a rollout id of its own where there are ids.

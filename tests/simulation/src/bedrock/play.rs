@@ -29,7 +29,7 @@ pub async fn play(seed: u64, trouble: Trouble) -> Report {
 /// Plays a given script.
 pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report {
     let began = tokio::time::Instant::now();
-    let mut play = Play { stage: Stage::set(seed, &trouble, judge).await };
+    let mut play = Play { stage: Stage::set(seed, false, &trouble, judge).await };
     play.stage.begin();
     if script.start.standby {
         play.stage.stand_by();
