@@ -5,8 +5,8 @@ use futures::join;
 use serde_json::Value;
 
 use crate::exit::Failure;
+use crate::facts::kind;
 use crate::facts::release::{releases_path, rollouts_path};
-use crate::facts::workload::WorkloadKind;
 use crate::facts::{self, decoded, require_namespace};
 use crate::name::{Kind, Named};
 use crate::session::Session;
@@ -177,17 +177,17 @@ pub(crate) fn writer(release: &Value) -> Option<&str> {
 }
 
 /// The rollout that leads a workload.
-async fn leading(session: &Session, kind: WorkloadKind, name: &str) -> Result<Found, Failure> {
+async fn leading(session: &Session, kind: cluster::Kind, name: &str) -> Result<Found, Failure> {
     let namespace = session.namespace.as_str();
     let mut leaders = Vec::new();
     for raw in all(session, Front::Steps, Some(namespace)).await? {
         let rollout: Rollout = decoded(&raw, "rollout")?;
         let reference = &rollout.spec.workload_ref;
-        if WorkloadKind::of(reference) == Some(kind) && reference.name == name {
+        if kind::of(reference) == Some(kind) && reference.name == name {
             leaders.push(Found::new(Front::Steps, namespace, raw));
         }
     }
-    if kind == WorkloadKind::StatefulSet {
+    if kind == cluster::Kind::StatefulSet {
         for raw in all(session, Front::Percent, Some(namespace)).await? {
             let rollout: api::bedrock::StatefulsetRollout = decoded(&raw, "statefulsetrollout")?;
             let own = rollout.metadata.name.as_deref().unwrap_or_default();
@@ -196,7 +196,7 @@ async fn leading(session: &Session, kind: WorkloadKind, name: &str) -> Result<Fo
             }
         }
     }
-    let word = kind.word();
+    let word = kind::word(kind);
     let names: Vec<String> = leaders.iter().map(Found::argument).collect();
     match (leaders.pop(), leaders.is_empty()) {
         (Some(found), true) => Ok(found),
@@ -206,7 +206,9 @@ async fn leading(session: &Session, kind: WorkloadKind, name: &str) -> Result<Fo
         ))),
         (None, _) => {
             let title = format!("{word} {namespace}/{name}");
-            session.get(&kind.path(namespace, name), &title).await?;
+            if kind::find(session, kind, namespace, name).await?.is_none() {
+                return Err(Failure::NotFound(format!("{title} does not exist")));
+            }
             Err(Failure::NotFound(format!(
                 "{title} is led by no rollout: nothing holds its changes; create a Rollout with this \
                  workloadRef"
@@ -222,9 +224,10 @@ pub(crate) async fn workload(
     namespace: &str,
     reference: &WorkloadRef,
 ) -> Result<Option<Value>, Failure> {
-    let Some(kind) = WorkloadKind::of(reference) else { return Ok(None) };
-    let title = format!("{} {namespace}/{}", kind.word(), reference.name);
-    session.find(&kind.path(namespace, &reference.name), &title).await
+    match kind::of(reference) {
+        Some(kind) => kind::find(session, kind, namespace, &reference.name).await,
+        None => Ok(None),
+    }
 }
 
 /// All of a resource; none where the cluster does not serve it.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::facts::workload::WorkloadKind;
+use cluster::Kind as Workload;
+
+use crate::facts::kind;
 
 /// What somebody calls a rollout: `NAME` or `TYPE/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub(crate) enum Kind {
     Rollout,
     BatchRelease,
     /// The rollout that leads this workload is meant.
-    Workload(WorkloadKind),
+    Workload(Workload),
 }
 
 impl Kind {
@@ -30,7 +32,7 @@ impl Kind {
             Self::StatefulsetRollout => "statefulsetrollout",
             Self::Rollout => "rollout",
             Self::BatchRelease => "batchrelease",
-            Self::Workload(kind) => kind.word(),
+            Self::Workload(workload) => kind::word(workload),
         }
     }
 
@@ -44,19 +46,34 @@ impl Kind {
             }
             "ro" | "rollout" | "rollouts" => (Self::Rollout, "rollouts.kruise.io"),
             "br" | "batchrelease" | "batchreleases" => (Self::BatchRelease, "rollouts.kruise.io"),
-            "deploy" | "deployment" | "deployments" => {
-                (Self::Workload(WorkloadKind::Deployment), "apps")
+            _ => return Self::workload(word, group),
+        };
+        is_in(group, of).then_some(kind)
+    }
+
+    /// A workload by the words that kubectl has for it; of one name without a group Kubernetes' own is meant.
+    fn workload(word: &str, group: &str) -> Option<Self> {
+        let of: &[Workload] = match word {
+            "deploy" | "deployment" | "deployments" => &[Workload::Deployment],
+            "statefulset" | "statefulsets" | "sts" => {
+                &[Workload::StatefulSet, Workload::AdvancedStatefulSet]
             }
-            "sts" | "statefulset" | "statefulsets" => {
-                (Self::Workload(WorkloadKind::StatefulSet), "apps")
+            "daemonset" | "daemonsets" | "ds" => {
+                &[Workload::DaemonSet, Workload::AdvancedDaemonSet]
             }
-            "ds" | "daemonset" | "daemonsets" => (Self::Workload(WorkloadKind::DaemonSet), "apps"),
+            "clone" | "cloneset" | "clonesets" => &[Workload::CloneSet],
+            "asts" => &[Workload::AdvancedStatefulSet],
+            "ads" | "daemon" => &[Workload::AdvancedDaemonSet],
             _ => return None,
         };
-        // kubectl takes a version in between as well.
-        let fits = group.is_empty() || group == of || group.ends_with(&format!(".{of}"));
-        fits.then_some(kind)
+        let kind = of.iter().find(|kind| is_in(group, kind.facts().group));
+        kind.copied().map(Self::Workload)
     }
+}
+
+/// Whether what follows a kind means this group. kubectl takes a version in between as well.
+fn is_in(said: &str, group: &str) -> bool {
+    said.is_empty() || said == group || said.ends_with(&format!(".{group}"))
 }
 
 impl fmt::Display for Named {
@@ -79,7 +96,8 @@ pub(crate) fn object(text: &str) -> Result<Named, String> {
             None => {
                 return Err(format!(
                     "{kind:?} is no kind that Sluice releases; it is statefulsetrollout (ssr), rollout, \
-                     batchrelease, deployment, statefulset or daemonset"
+                     batchrelease, deployment, statefulset, daemonset, cloneset, \
+                     statefulset.apps.kruise.io or daemonset.apps.kruise.io"
                 ));
             }
         },
@@ -136,6 +154,14 @@ mod tests {
         check("deployments.apps/web", Some("deployment/web"));
         check("sts/db", Some("statefulset/db"));
         check("ds/agent", Some("daemonset/agent"));
+        check("clone/shop", Some("cloneset/shop"));
+        check("clonesets.v1alpha1.apps.kruise.io/shop", Some("cloneset/shop"));
+        check("cloneset.apps/shop", None);
+        check("asts/store", Some("statefulset.apps.kruise.io/store"));
+        check("statefulsets.apps.kruise.io/store", Some("statefulset.apps.kruise.io/store"));
+        check("statefulset.apps/db", Some("statefulset/db"));
+        check("ads/probe", Some("daemonset.apps.kruise.io/probe"));
+        check("ds.apps.kruise.io/probe", Some("daemonset.apps.kruise.io/probe"));
         check("pod/tester", None);
         check("../secrets", None);
         check("a b", None);

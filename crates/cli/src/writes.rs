@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
+use crate::facts::kind;
 use crate::facts::workload::Workload;
 use crate::find::Found;
 use crate::session::Session;
@@ -99,7 +100,7 @@ pub(crate) fn template(workload: &Workload, template: &Value) -> Write {
     let version = workload.raw["metadata"]["resourceVersion"].as_str().unwrap_or_default();
     Write {
         how: How::Json,
-        path: workload.kind.path(&workload.namespace, &workload.name),
+        path: kind::path_of(workload.kind, &workload.raw),
         title: workload.title(),
         body: under(version, &[("/spec/template", template.clone())]),
     }
@@ -110,7 +111,7 @@ pub(crate) fn restart(workload: &Workload, now: Timestamp) -> Write {
     let template = restarted(now);
     Write {
         how: How::Merge,
-        path: workload.kind.path(&workload.namespace, &workload.name),
+        path: kind::path_of(workload.kind, &workload.raw),
         title: workload.title(),
         body: json!({"spec": {"template": template}}),
     }

@@ -6,7 +6,6 @@ use serde_json::json;
 use super::change::{self, Change};
 use super::rollback::{asks_for, moves, target, words};
 use crate::exit::{Failure, Outcome};
-use crate::facts::workload::WorkloadKind;
 use crate::facts::{Facts, release};
 use crate::find::{Found, Front};
 use crate::out::Out;
@@ -100,7 +99,7 @@ fn by_steps(found: &Found, facts: &release::Facts) -> Result<Change, Failure> {
     let mut writes = Vec::new();
     let mut besides = String::new();
     let annotations = &found.raw["metadata"]["annotations"];
-    if annotations[ROLLBACK_IN_BATCH] == "true" && workload.kind == WorkloadKind::StatefulSet {
+    if annotations[ROLLBACK_IN_BATCH] == "true" && workload.kind.facts().rolls_back_in_batches {
         // First: the template that comes after it would be taken back through the steps.
         let body = json!({"metadata": {"annotations": {ROLLBACK_IN_BATCH: null}}});
         writes.push(writes::merge(found, body));

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use api::batches::{BatchRelease, Rollout, WorkloadRef};
 use cluster::Clock;
+use cluster::Kind;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::workload::WorkloadKind;
+use crate::facts::kind;
 use crate::facts::{decoded, require_namespace};
 use crate::find::{Front, all, writer};
 use crate::out::{Format, Out};
@@ -117,11 +118,11 @@ fn place(brief: &Brief) -> (&str, &str, &str) {
 }
 
 /// Namespace, kind and name of a workload.
-type Key = (String, Option<WorkloadKind>, String);
+type Key = (String, Option<Kind>, String);
 
 fn key(raw: &Value, reference: &WorkloadRef) -> Key {
     let namespace = raw["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-    (namespace, WorkloadKind::of(reference), reference.name.clone())
+    (namespace, kind::of(reference), reference.name.clone())
 }
 
 /// The workloads of some Rollouts and BatchReleases, a list for each kind. Who may not see them sees the rest.
@@ -131,13 +132,15 @@ async fn workloads(
     namespace: Option<&str>,
 ) -> Result<BTreeMap<Key, Value>, Failure> {
     let mut found = BTreeMap::new();
-    for kind in WorkloadKind::ALL {
-        let is_led = rollouts.iter().any(|raw| raw["spec"]["workloadRef"]["kind"] == kind.name());
-        if !is_led {
+    for kind in Kind::ALL {
+        let is_led = |raw: &&Value| {
+            let reference = raw["spec"]["workloadRef"].clone();
+            serde_json::from_value(reference).is_ok_and(|it| kind::of(&it) == Some(kind))
+        };
+        if !rollouts.iter().any(is_led) {
             continue;
         }
-        let words = format!("{}s", kind.word());
-        let items = match session.list(&kind.collection(namespace), &words).await {
+        let items = match kind::list(session, kind, namespace).await {
             Err(Failure::Forbidden(_)) => Vec::new(),
             other => other?,
         };

@@ -5,8 +5,10 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::change::{self, Change, spec};
+use cluster::Kind;
+
 use crate::exit::{Failure, Outcome};
-use crate::facts::workload::{Workload, WorkloadKind};
+use crate::facts::workload::Workload;
 use crate::facts::{Facts, release};
 use crate::find::{Found, Front};
 use crate::out::Out;
@@ -92,7 +94,7 @@ fn by_steps(found: &Found, facts: &release::Facts, now: Timestamp) -> Result<Cha
 /// What no budget ever allows would never come to an end.
 fn budget(found: &Found, workload: &Workload) -> Result<(), Failure> {
     // A Deployment's Pods go by its own bounds: a budget is not asked.
-    if workload.kind == WorkloadKind::Deployment {
+    if workload.kind == Kind::Deployment {
         return Ok(());
     }
     let never = workload.budgets.iter().map(|seen| &seen.budget).find(|budget| {

@@ -8,7 +8,7 @@ use super::change::{retried, write};
 use super::rollback::{Nothing, asks_for, moves, target, words as named};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::revision::Revision;
-use crate::facts::workload::{Workload, WorkloadKind};
+use crate::facts::workload::Workload;
 use crate::facts::{Facts, release};
 use crate::find::{Found, Front, find};
 use crate::name::Named;
@@ -173,7 +173,7 @@ fn by_steps<'a>(
     }
     let standing = Standing::of(&facts.rollout, Some(&workload.raw));
     let in_batches = found.raw["metadata"]["annotations"][ROLLBACK_IN_BATCH] == "true"
-        && workload.kind == WorkloadKind::StatefulSet;
+        && workload.kind.facts().rolls_back_in_batches;
     let at_once = standing.is_under_way() && to.hash == stable && !in_batches;
     let name = found.argument();
     let (how, warning) = match &standing {

@@ -3,6 +3,7 @@
 //! [`Facts`] are of a StatefulsetRollout, [`release::Facts`] of a Rollout; both stand on a
 //! [`workload::Workload`].
 
+pub(crate) mod kind;
 pub(crate) mod release;
 pub(crate) mod revision;
 pub(crate) mod workload;
@@ -11,7 +12,7 @@ use api::bedrock::StatefulsetRollout;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use self::workload::{Workload, WorkloadKind};
+use self::workload::Workload;
 use crate::exit::Failure;
 use crate::session::Session;
 
@@ -47,7 +48,7 @@ impl Facts {
         let namespace = rollout.metadata.namespace.as_deref().unwrap_or(&session.namespace);
         let own = rollout.metadata.name.as_deref().unwrap_or_default();
         let name = rollout.spec.statefulset.name().unwrap_or(own);
-        let kind = WorkloadKind::StatefulSet;
+        let kind = cluster::Kind::StatefulSet;
         let workload = Workload::read(session, kind, namespace, name).await?;
         Ok(Self { rollout, raw, workload })
     }

@@ -4,9 +4,9 @@ use api::batches::names::STABLE_REVISION;
 use api::batches::{CanaryStatus, Condition, Plan, PlanError, Rollout, RolloutStatus};
 use serde_json::Value;
 
-use super::decoded;
 use super::revision::Revision;
-use super::workload::{Workload, WorkloadKind};
+use super::workload::Workload;
+use super::{decoded, kind};
 use crate::exit::Failure;
 use crate::session::Session;
 
@@ -50,7 +50,7 @@ impl Facts {
         let rollout: Rollout = decoded(&raw, "rollout")?;
         let namespace = rollout.metadata.namespace.as_deref().unwrap_or(&session.namespace);
         let reference = &rollout.spec.workload_ref;
-        let workload = match WorkloadKind::of(reference) {
+        let workload = match kind::of(reference) {
             Some(kind) => Workload::read(session, kind, namespace, &reference.name).await?,
             None => None,
         };
@@ -90,5 +90,7 @@ pub(crate) fn plan(rollout: &Rollout) -> Result<Plan, PlanError> {
 /// `deployment web`, as the Rollout names it.
 pub(crate) fn workload_title(rollout: &Rollout) -> String {
     let reference = &rollout.spec.workload_ref;
-    format!("{} {}", reference.kind.to_ascii_lowercase(), reference.name)
+    let word = kind::of(reference).map(kind::word).map(str::to_owned);
+    let word = word.unwrap_or_else(|| reference.kind.to_ascii_lowercase());
+    format!("{word} {}", reference.name)
 }

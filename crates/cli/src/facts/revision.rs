@@ -2,10 +2,10 @@
 
 use api::batches::names::{CONTROLLER_REVISION_HASH, POD_TEMPLATE_HASH};
 use api::bedrock::pod_version;
+use cluster::Kind;
+use cluster::kind::Owns;
 use jiff::Timestamp;
 use serde_json::Value;
-
-use super::workload::WorkloadKind;
 
 /// Annotation of a ReplicaSet: the number of its revision.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -15,7 +15,7 @@ const REVISION: &str = "deployment.kubernetes.io/revision";
 pub(crate) struct Revision {
     /// Name of the ControllerRevision or ReplicaSet.
     pub(crate) name: String,
-    /// What its Pods carry in their label: of a StatefulSet the name, else a hash.
+    /// What its Pods carry in their label: where the status names revisions the name, else a hash.
     pub(crate) hash: String,
     /// Its number; the highest is the newest.
     pub(crate) number: i64,
@@ -31,22 +31,22 @@ pub(crate) struct Revision {
 
 impl Revision {
     /// Reads what keeps the revisions of this kind.
-    pub(super) fn read(kind: WorkloadKind, object: &Value) -> Self {
+    pub(super) fn read(kind: Kind, object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let metadata = &object["metadata"];
         let name = text(&metadata["name"]);
-        let (mut template, number, hash) = match kind {
-            WorkloadKind::Deployment => (
+        let (mut template, number, hash) = match kind.facts().owns {
+            Owns::ReplicaSets => (
                 object["spec"]["template"].clone(),
                 metadata["annotations"][REVISION].as_str().and_then(|number| number.parse().ok()),
                 text(&metadata["labels"][POD_TEMPLATE_HASH]),
             ),
-            WorkloadKind::StatefulSet => (
+            Owns::Pods => (
                 object["data"]["spec"]["template"].clone(),
                 object["revision"].as_i64(),
                 name.clone(),
             ),
-            WorkloadKind::DaemonSet => (
+            Owns::Revisions => (
                 object["data"]["spec"]["template"].clone(),
                 object["revision"].as_i64(),
                 text(&metadata["labels"][CONTROLLER_REVISION_HASH]),
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_revision_is_known_by_name_hash_and_the_end_of_its_name() {
         let revision = Revision::read(
-            WorkloadKind::DaemonSet,
+            Kind::DaemonSet,
             &json!({"metadata": {"name": "agent-5c8f", "labels": {"controller-revision-hash": "5c8f"}},
                 "revision": 2, "data": {"spec": {"template": {"$patch": "replace", "metadata":
                 {"creationTimestamp": null}, "spec": {"containers": [{"image": "agent:v2"}]}}}}}),
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_revision_of_a_deployment_is_its_replica_set_without_the_hash() {
         let revision = Revision::read(
-            WorkloadKind::Deployment,
+            Kind::Deployment,
             &json!({"metadata": {"name": "web-77f", "labels": {"pod-template-hash": "77f"},
                 "annotations": {"deployment.kubernetes.io/revision": "3"}},
                 "spec": {"template": {"metadata": {"labels": {"app": "web", "pod-template-hash": "77f"}}}}}),

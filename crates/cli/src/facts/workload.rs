@@ -2,73 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use api::batches::WorkloadRef;
 use api::batches::names::IN_PROGRESSING;
+use cluster::Kind;
+use cluster::kind::Owns;
 use cluster::seen::{BudgetSeen, PodSeen};
 use engine::world::Pod;
 use futures::try_join;
 use serde_json::Value;
 
 use super::revision::{Revision, clean};
-use super::{decoded, selector};
+use super::{decoded, kind, selector};
 use crate::exit::Failure;
 use crate::session::{Session, escaped};
 
-/// The kinds of workload whose Pods are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum WorkloadKind {
-    Deployment,
-    StatefulSet,
-    DaemonSet,
-}
-
-impl WorkloadKind {
-    /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Deployment, Self::StatefulSet, Self::DaemonSet];
-
-    /// As Kubernetes writes it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Deployment => "Deployment",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-        }
-    }
-
-    /// As kubectl writes it before a name.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Deployment => "deployment",
-            Self::StatefulSet => "statefulset",
-            Self::DaemonSet => "daemonset",
-        }
-    }
-
-    /// The kind that is meant, if it is one of these.
-    pub(crate) fn of(reference: &WorkloadRef) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| reference.group() == "apps" && reference.kind == kind.name())
-    }
-
-    /// Path of all of a namespace, or of all.
-    pub(crate) fn collection(self, namespace: Option<&str>) -> String {
-        let word = self.word();
-        match namespace {
-            Some(namespace) => format!("/apis/apps/v1/namespaces/{namespace}/{word}s"),
-            None => format!("/apis/apps/v1/{word}s"),
-        }
-    }
-
-    /// Path of one.
-    pub(crate) fn path(self, namespace: &str, name: &str) -> String {
-        format!("{}/{name}", self.collection(Some(namespace)))
-    }
-}
-
 /// All of it.
 pub(crate) struct Workload {
-    pub(crate) kind: WorkloadKind,
+    pub(crate) kind: Kind,
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: String,
@@ -90,17 +39,16 @@ impl Workload {
     /// Reads it and everything around it.
     pub(crate) async fn read(
         session: &Session,
-        kind: WorkloadKind,
+        kind: Kind,
         namespace: &str,
         name: &str,
     ) -> Result<Option<Self>, Failure> {
-        let title = format!("{} {namespace}/{name}", kind.word());
-        let found = session.find(&kind.path(namespace, name), &title).await?;
+        let found = kind::find(session, kind, namespace, name).await?;
         let Some(raw) = found else { return Ok(None) };
         let selector = escaped(&selector(&raw["spec"]["selector"]));
-        let (keeps, keeper) = match kind {
-            WorkloadKind::Deployment => ("replicasets", "replicasets"),
-            _ => ("controllerrevisions", "controllerrevisions"),
+        let keeps = match kind.facts().owns {
+            Owns::ReplicaSets => "replicasets",
+            Owns::Pods | Owns::Revisions => "controllerrevisions",
         };
         let pods = format!("/api/v1/namespaces/{namespace}/pods?labelSelector={selector}");
         let revisions =
@@ -108,7 +56,7 @@ impl Workload {
         let budgets = format!("/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets");
         let of = |kind: &str| format!("{kind} of {namespace}/{name}");
         let (words_pods, words_revisions, words_budgets) =
-            (of("pods"), of(keeper), of("poddisruptionbudgets"));
+            (of("pods"), of(keeps), of("poddisruptionbudgets"));
         let (pods, revisions, budgets) = try_join!(
             session.list(&pods, &words_pods),
             session.list(&revisions, &words_revisions),
@@ -119,7 +67,7 @@ impl Workload {
 
     /// Of what was read.
     fn of(
-        kind: WorkloadKind,
+        kind: Kind,
         raw: Value,
         pods: &[Value],
         revisions: &[Value],
@@ -130,7 +78,7 @@ impl Workload {
         let kept: Vec<&Value> =
             revisions.iter().filter(|one| is_controlled_by(one, &uid)).collect();
         let mut owners = vec![uid.clone()];
-        if kind == WorkloadKind::Deployment {
+        if kind.facts().owns == Owns::ReplicaSets {
             owners = kept.iter().map(|set| text(&set["metadata"]["uid"])).collect();
         }
         let pods: Vec<PodSeen> = all(pods, "pod")?;
@@ -146,12 +94,12 @@ impl Workload {
         revisions.sort_by(|a, b| b.number.cmp(&a.number).then_with(|| a.name.cmp(&b.name)));
         let mut budgets: Vec<BudgetSeen> = all(budgets, "poddisruptionbudget")?;
         budgets.retain(|budget| budget.selects(&raw["spec"]["template"]["metadata"]["labels"]));
-        let update = match kind {
-            WorkloadKind::StatefulSet => text(&raw["status"]["updateRevision"]),
-            WorkloadKind::DaemonSet => {
+        let update = match kind.facts().owns {
+            Owns::Pods => text(&raw["status"]["updateRevision"]),
+            Owns::Revisions => {
                 revisions.first().map(|newest| newest.hash.clone()).unwrap_or_default()
             }
-            WorkloadKind::Deployment => {
+            Owns::ReplicaSets => {
                 let mut template = raw["spec"]["template"].clone();
                 clean(&mut template);
                 let same = revisions.iter().find(|one| one.template == template);
@@ -165,7 +113,7 @@ impl Workload {
 
     /// `deployment shop/web`.
     pub(crate) fn title(&self) -> String {
-        format!("{} {}/{}", self.kind.word(), self.namespace, self.name)
+        format!("{} {}/{}", kind::word(self.kind), self.namespace, self.name)
     }
 
     /// The Pod template.
@@ -185,10 +133,10 @@ impl Workload {
 }
 
 /// Pods that a workload asks for.
-pub(crate) fn replicas(kind: WorkloadKind, raw: &Value) -> u32 {
-    let number = match kind {
-        WorkloadKind::DaemonSet => raw["status"]["desiredNumberScheduled"].as_u64().unwrap_or(0),
-        _ => raw["spec"]["replicas"].as_u64().unwrap_or(1),
+pub(crate) fn replicas(kind: Kind, raw: &Value) -> u32 {
+    let number = match kind::is_on_nodes(kind) {
+        true => raw["status"]["desiredNumberScheduled"].as_u64().unwrap_or(0),
+        false => raw["spec"]["replicas"].as_u64().unwrap_or(1),
     };
     u32::try_from(number).unwrap_or(u32::MAX)
 }

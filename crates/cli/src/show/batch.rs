@@ -10,7 +10,8 @@ use super::brief::{Brief, Row, generations};
 use super::paint::{Paint, Tone, phase};
 use super::steps::{StepView, steps, table};
 use super::table::{Cell, pairs, toned};
-use crate::facts::workload::{WorkloadKind, replicas};
+use crate::facts::kind;
+use crate::facts::workload::replicas;
 use crate::find::Front;
 
 /// All of it.
@@ -50,7 +51,7 @@ impl Summary {
         let meta = &release.metadata;
         let status = release.status.clone().unwrap_or_default();
         let reference = release.spec.workload_ref.clone().unwrap_or_default();
-        let kind = WorkloadKind::of(&reference);
+        let kind = kind::of(&reference);
         let known = kind.zip(workload).map(|(kind, raw)| replicas(kind, raw));
         let plan = Plan::of_release(&release.spec.release_plan).ok();
         let mut plan = plan.map_or(Vec::new(), |plan| steps(&plan, kind, known, None));

@@ -13,8 +13,11 @@ use super::steps::{StepView, known, steps, table, targets};
 use super::table::{Cell, pairs, toned};
 use super::tree::{branches, budget_words, versions};
 use super::view::{Blocked, BudgetView, RevisionView, budgets, revisions};
+use cluster::Kind;
+
+use crate::facts::kind;
 use crate::facts::release::{Facts, canary, condition, plan};
-use crate::facts::workload::{WorkloadKind, replicas};
+use crate::facts::workload::replicas;
 use crate::find::Front;
 use crate::standing::Standing;
 
@@ -80,7 +83,7 @@ impl Summary {
         let canary = canary(rollout).cloned().unwrap_or_default();
         let plan = plan(rollout).ok();
         let reference = &rollout.spec.workload_ref;
-        let kind = WorkloadKind::of(reference);
+        let kind = kind::of(reference);
         let counted = Counts::of(kind, workload);
         let under_way = standing.is_under_way() && standing != Standing::Held;
         let index = usize::try_from(canary.current_step_index - 1).ok();
@@ -243,15 +246,15 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(kind: Option<WorkloadKind>, workload: Option<&Value>) -> Self {
+    fn of(kind: Option<Kind>, workload: Option<&Value>) -> Self {
         let (Some(kind), Some(raw)) = (kind, workload) else {
             return Self { replicas: 0, updated: 0, ready: 0, seen: true, generation: 0 };
         };
         let status = |field: &str| raw["status"][field].as_i64().unwrap_or(0);
         let generation = raw["metadata"]["generation"].as_i64().unwrap_or(0);
-        let (updated, ready) = match kind {
-            WorkloadKind::DaemonSet => ("updatedNumberScheduled", "numberReady"),
-            _ => ("updatedReplicas", "readyReplicas"),
+        let (updated, ready) = match kind::is_on_nodes(kind) {
+            true => ("updatedNumberScheduled", "numberReady"),
+            false => ("updatedReplicas", "readyReplicas"),
         };
         Self {
             replicas: replicas(kind, raw),
@@ -283,7 +286,7 @@ impl View {
     pub(crate) fn of(facts: &Facts) -> Self {
         let workload = facts.workload.as_ref();
         let summary = Summary::of(&facts.rollout, workload.map(|it| &it.raw));
-        let kind = WorkloadKind::of(&facts.rollout.spec.workload_ref);
+        let kind = kind::of(&facts.rollout.spec.workload_ref);
         let stable = facts.stable().map(|it| it.hash.clone()).unwrap_or_default();
         let known = workload.map(|it| it.replicas());
         let plan = plan(&facts.rollout).ok();

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::age::span;
 use super::paint::{Paint, Tone};
 use super::table::{Cell, columns, toned};
-use crate::facts::workload::WorkloadKind;
+use cluster::Kind;
+
 use crate::standing::Standing;
 
 /// One step.
@@ -31,10 +32,10 @@ pub(crate) struct StepView {
 }
 
 /// Updated Pods at the end of each step; never fewer than at the step before.
-pub(crate) fn targets(plan: &Plan, kind: Option<WorkloadKind>, replicas: u32) -> Vec<u32> {
+pub(crate) fn targets(plan: &Plan, kind: Option<Kind>, replicas: u32) -> Vec<u32> {
     let mut most = 0;
     let sizes = plan.steps.iter().map(|step| match kind {
-        Some(WorkloadKind::Deployment) => step.replicas.of_deployment(replicas),
+        Some(Kind::Deployment) => step.replicas.of_deployment(replicas),
         _ => step.replicas.of(replicas),
     });
     sizes
@@ -58,7 +59,7 @@ pub(crate) fn pause(plan: &Plan, index: usize) -> String {
 /// All of a plan.
 pub(crate) fn steps(
     plan: &Plan,
-    kind: Option<WorkloadKind>,
+    kind: Option<Kind>,
     replicas: Option<u32>,
     standing: Option<&Standing>,
 ) -> Vec<StepView> {
@@ -153,17 +154,17 @@ mod tests {
                 "{sizes} of {replicas}"
             );
         };
-        check(json!([1, "50%", "100%"]), WorkloadKind::Deployment, 5, &[1, 3, 5]);
-        check(json!(["20%", 5, "100%"]), WorkloadKind::StatefulSet, 10, &[2, 5, 10]);
-        check(json!(["99%", "100%"]), WorkloadKind::Deployment, 3, &[2, 3]);
-        check(json!(["99%", "100%"]), WorkloadKind::DaemonSet, 3, &[3, 3]);
-        check(json!(["20%", 5]), WorkloadKind::Deployment, 100, &[20, 20]);
+        check(json!([1, "50%", "100%"]), Kind::Deployment, 5, &[1, 3, 5]);
+        check(json!(["20%", 5, "100%"]), Kind::StatefulSet, 10, &[2, 5, 10]);
+        check(json!(["99%", "100%"]), Kind::Deployment, 3, &[2, 3]);
+        check(json!(["99%", "100%"]), Kind::DaemonSet, 3, &[3, 3]);
+        check(json!(["20%", 5]), Kind::Deployment, 100, &[20, 20]);
     }
 
     #[test]
     fn the_table_says_what_each_step_means_and_where_it_stands() {
         let plan = plan(&json!([1, "50%", "100%"]));
-        let kind = Some(WorkloadKind::Deployment);
+        let kind = Some(Kind::Deployment);
         let text = |standing: &Standing| {
             table(&steps(&plan, kind, Some(5), Some(standing)), Paint { on: false })
         };

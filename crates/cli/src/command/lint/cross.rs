@@ -2,10 +2,12 @@
 
 use api::Finding;
 use api::batches::{Plan, Rollout, StepPause, WorkloadRef, to_stored};
+use cluster::Kind;
 use serde_json::Value;
 
+use crate::facts::kind;
 use crate::facts::release::plan;
-use crate::facts::workload::{WorkloadKind, replicas};
+use crate::facts::workload::replicas;
 use crate::show::steps::targets;
 
 const STEPS: &str = "spec.strategy.canary.steps";
@@ -15,10 +17,10 @@ pub(super) fn check(rollout: &Value, objects: &[Value]) -> Vec<Finding> {
     let Ok(stored) = to_stored(rollout) else { return Vec::new() };
     let Some(workload) = workload_of(&stored, objects) else { return Vec::new() };
     let Ok(seen) = serde_json::from_value::<Rollout>(stored) else { return Vec::new() };
-    let (Some(kind), Ok(plan)) = (WorkloadKind::of(&seen.spec.workload_ref), plan(&seen)) else {
+    let (Some(kind), Ok(plan)) = (kind::of(&seen.spec.workload_ref), plan(&seen)) else {
         return Vec::new();
     };
-    if kind == WorkloadKind::DaemonSet {
+    if kind::is_on_nodes(kind) {
         // It has as many Pods as there are Nodes for it.
         return Vec::new();
     }
@@ -43,23 +45,19 @@ pub(in crate::command) fn workload_of<'a>(
 ) -> Option<&'a Value> {
     let reference = rollout["spec"]["workloadRef"].clone();
     let reference: WorkloadRef = serde_json::from_value(reference).ok()?;
-    let kind = WorkloadKind::of(&reference)?;
+    let kind = kind::of(&reference)?;
     let namespace =
         |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();
     objects.iter().find(|object| {
-        object["apiVersion"].as_str().is_some_and(|version| version.starts_with("apps/"))
-            && object["kind"] == kind.name()
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Kind::of_version(&text(&object["apiVersion"]), &text(&object["kind"])) == Some(kind)
             && object["metadata"]["name"] == reference.name.as_str()
             && namespace(object) == namespace(rollout)
     })
 }
 
 /// What a plan comes to, of so many Pods.
-pub(in crate::command) fn steps(
-    plan: &Plan,
-    kind: Option<WorkloadKind>,
-    replicas: u32,
-) -> Vec<Finding> {
+pub(in crate::command) fn steps(plan: &Plan, kind: Option<Kind>, replicas: u32) -> Vec<Finding> {
     if replicas == 0 {
         let message = "its workload has 0 replicas: a change is not released in steps then";
         return vec![Finding::warning(STEPS, message)];

@@ -2,23 +2,32 @@
 
 use api::batches::names::DEPLOYMENT_STRATEGY;
 use api::batches::{IntOrPercent, Plan};
+use cluster::Kind;
 use cluster::seen::BudgetSeen;
 use engine::mover::replica_sets::Bounds;
 use serde_json::Value;
 
-use crate::facts::workload::WorkloadKind;
-
 /// In which order Pods go.
-pub(super) fn order(kind: Option<WorkloadKind>) -> &'static str {
+pub(super) fn order(kind: Option<Kind>) -> &'static str {
     match kind {
-        Some(WorkloadKind::Deployment) => {
+        Some(Kind::Deployment) => {
             "new Pods beside the old ones; of these, those that are not ready go first, then those of the \
              newest old revision"
         }
-        Some(WorkloadKind::StatefulSet) => {
+        Some(Kind::StatefulSet) => {
             "from the highest ordinal down, a Pod that is broken before the others"
         }
-        Some(WorkloadKind::DaemonSet) => {
+        Some(Kind::CloneSet) => {
+            "as the CloneSet's own controller picks them: Pods that are not ready first, where no priorityStrategy \
+             says otherwise"
+        }
+        Some(Kind::AdvancedStatefulSet) => {
+            "from the highest ordinal down; with unorderedUpdate as its own controller picks them"
+        }
+        Some(Kind::AdvancedDaemonSet) => {
+            "as its own controller picks them: Pods that are not ready first"
+        }
+        Some(Kind::DaemonSet) => {
             "Pods that are not running, then those that are not ready, then by the lowest \
              controller.kubernetes.io/pod-deletion-cost, then the newest"
         }
@@ -46,7 +55,7 @@ fn rolling(workload: &Value) -> (IntOrPercent, IntOrPercent) {
 
 /// How many Pods may be missing, or too many, meanwhile.
 pub(super) fn bounds(
-    kind: Option<WorkloadKind>,
+    kind: Option<Kind>,
     workload: &Value,
     replicas: u32,
     budgets: &[BudgetSeen],
@@ -60,7 +69,7 @@ pub(super) fn bounds(
         .collect();
     let budget = budget.join(", ");
     match kind {
-        Some(WorkloadKind::Deployment) => {
+        Some(Kind::Deployment) => {
             let (surge, unavailable) = rolling(workload);
             let bounds = Bounds::of(size(surge), size(unavailable), replicas);
             format!(
@@ -72,16 +81,27 @@ pub(super) fn bounds(
                 bounds.unavailable
             )
         }
-        Some(WorkloadKind::StatefulSet) if !budget.is_empty() => format!("{budget} sets the pace"),
-        Some(WorkloadKind::StatefulSet) => {
+        Some(Kind::StatefulSet) if !budget.is_empty() => format!("{budget} sets the pace"),
+        Some(Kind::StatefulSet) => {
             "a PodDisruptionBudget sets the pace; without one, one Pod at a time".to_owned()
         }
-        Some(WorkloadKind::DaemonSet) => {
-            let most = &workload["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"];
-            let most = count(most, IntOrPercent::Int(1));
+        Some(kind) => {
+            let strategy = &workload["spec"]["updateStrategy"];
+            let (rolling, most) = match kind {
+                Kind::CloneSet => (strategy, IntOrPercent::Percent(20)),
+                _ => (&strategy["rollingUpdate"], IntOrPercent::Int(1)),
+            };
+            let most = count(&rolling["maxUnavailable"], most);
+            let surge = count(&rolling["maxSurge"], IntOrPercent::Int(0));
+            let surge = match surge {
+                // Not used in a release.
+                _ if kind == Kind::DaemonSet => String::new(),
+                IntOrPercent::Int(0) | IntOrPercent::Percent(0) => String::new(),
+                surge => format!(", {surge} more (maxSurge)"),
+            };
             let budget =
                 if budget.is_empty() { String::new() } else { format!(", and as {budget} allows") };
-            format!("at most {most} unavailable at once (maxUnavailable){budget}")
+            format!("at most {most} unavailable at once (maxUnavailable){surge}{budget}")
         }
         None => String::new(),
     }
@@ -95,10 +115,10 @@ fn size(count: IntOrPercent) -> engine::quantity::IntOrPercent {
 }
 
 /// Unready Pods with which a step is done all the same.
-pub(super) fn tolerates(plan: &Plan, kind: Option<WorkloadKind>, workload: &Value) -> String {
+pub(super) fn tolerates(plan: &Plan, kind: Option<Kind>, workload: &Value) -> String {
     match (plan.failure_threshold, kind) {
         (Some(threshold), _) => format!("{threshold} of the updated Pods (failureThreshold)"),
-        (None, Some(WorkloadKind::Deployment)) if !workload.is_null() => {
+        (None, Some(Kind::Deployment)) if !workload.is_null() => {
             let (_, unavailable) = rolling(workload);
             format!("{unavailable} of the updated Pods (the workload's maxUnavailable)")
         }

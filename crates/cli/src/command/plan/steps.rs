@@ -10,11 +10,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::pace::{bounds, order, tolerates};
+use cluster::Kind;
+
 use crate::command::lint::cross;
 use crate::exit::Failure;
 use crate::facts::decoded;
+use crate::facts::kind;
 use crate::facts::release::plan;
-use crate::facts::workload::{WorkloadKind, replicas};
+use crate::facts::workload::replicas;
 use crate::session::Session;
 use crate::show::paint::{Paint, Tone};
 use crate::show::steps::{StepView, steps};
@@ -117,7 +120,7 @@ pub(super) fn planned(
     let title = format!("rollout {namespace}/{name}");
     let asked = plan(&seen).map_err(|error| Failure::Failed(format!("{title}: {error}")))?;
     let reference = &seen.spec.workload_ref;
-    let kind = WorkloadKind::of(reference);
+    let kind = kind::of(reference);
     let known = kind.zip(source.workload).map(|(kind, raw)| replicas(kind, raw));
     let Some(replicas) = source.replicas.or(known) else {
         return Err(Failure::Failed(format!(
@@ -148,7 +151,7 @@ pub(super) fn planned(
 
 fn which(
     views: Vec<StepView>,
-    kind: Option<WorkloadKind>,
+    kind: Option<Kind>,
     workload: &Value,
     reference: &WorkloadRef,
     replicas: u32,
@@ -168,13 +171,13 @@ fn which(
     };
     let named = |view: &StepView| match (kind, view.pods, view.adds) {
         (_, _, Some(0)) => "none: as many as before".to_owned(),
-        (Some(WorkloadKind::StatefulSet), Some(upto), Some(adds)) => pods(upto, adds),
+        (Some(Kind::StatefulSet), Some(upto), Some(adds)) => pods(upto, adds),
         _ => String::new(),
     };
     views.into_iter().map(|view| Step { which: named(&view), view }).collect()
 }
 
-fn end(plan: &Plan, replicas: u32, kind: Option<WorkloadKind>) -> String {
+fn end(plan: &Plan, replicas: u32, kind: Option<Kind>) -> String {
     let last = plan.steps.len() - 1;
     let all = crate::show::steps::targets(plan, kind, replicas).last() == Some(&replicas);
     match (plan.is_end(last), all) {

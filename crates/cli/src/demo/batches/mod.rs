@@ -13,7 +13,6 @@ use super::{EVERY, PATIENCE};
 use crate::command::verdict::{Goal, Verdict};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::release::{Facts, rollouts_path};
-use crate::facts::workload::WorkloadKind;
 use crate::find::{Found, find};
 use crate::look::Look;
 use crate::name::{Kind, Named};
@@ -78,9 +77,7 @@ async fn apply(session: &Session) -> Result<(), Failure> {
     let namespace = &session.namespace;
     for object in objects {
         let (path, kind) = match object["kind"].as_str() {
-            Some("Deployment") => {
-                (WorkloadKind::Deployment.collection(Some(namespace)), "deployment")
-            }
+            Some("Deployment") => (deployments(namespace), "deployment"),
             _ => (rollouts_path(Some(namespace)), "rollout"),
         };
         session.create(&path, &object, &format!("{kind} {namespace}/{NAME}")).await?;
@@ -88,9 +85,13 @@ async fn apply(session: &Session) -> Result<(), Failure> {
     Ok(())
 }
 
+fn deployments(namespace: &str) -> String {
+    format!("/apis/apps/v1/namespaces/{namespace}/deployments")
+}
+
 /// Another image. What the API server answers with is already held: it has asked the operator.
 async fn change(session: &Session) -> Result<(), Failure> {
-    let path = WorkloadKind::Deployment.path(&session.namespace, NAME);
+    let path = format!("{}/{NAME}", deployments(&session.namespace));
     let title = format!("deployment {}/{NAME}", session.namespace);
     let image = "/spec/template/spec/containers/0/image";
     let patch = json!([{"op": "replace", "path": image, "value": IMAGE}]);

@@ -1,0 +1,77 @@
+//! Kinds of workload as users name and read them. Which there are, and where they may be served, the operator's
+//! own table says.
+
+use api::batches::WorkloadRef;
+use cluster::Kind;
+use serde_json::Value;
+
+use crate::exit::Failure;
+use crate::session::Session;
+
+/// As kubectl writes it before a name.
+pub(crate) fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Deployment => "deployment",
+        Kind::StatefulSet => "statefulset",
+        Kind::DaemonSet => "daemonset",
+        Kind::CloneSet => "cloneset",
+        Kind::AdvancedStatefulSet => "statefulset.apps.kruise.io",
+        Kind::AdvancedDaemonSet => "daemonset.apps.kruise.io",
+    }
+}
+
+/// The kind that is meant, if it is one that is released.
+pub(crate) fn of(reference: &WorkloadRef) -> Option<Kind> {
+    Kind::of(reference.group(), &reference.kind)
+}
+
+/// Whether it has a Pod on each Node, and no number of replicas.
+pub(crate) fn is_on_nodes(kind: Kind) -> bool {
+    matches!(kind, Kind::DaemonSet | Kind::AdvancedDaemonSet)
+}
+
+/// Path of an object that was read, in the version that it was read in.
+pub(crate) fn path_of(kind: Kind, object: &Value) -> String {
+    let source = &kind.facts().source;
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    let read = source.served.iter().find(|served| served.trim_start_matches("/apis/") == version);
+    let served = read.or(source.served.first()).copied().unwrap_or_default();
+    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+    format!("{}/{}", source.collection(served, Some(text("namespace"))), text("name"))
+}
+
+/// Reads one, in whichever version the cluster serves.
+pub(crate) async fn find(
+    session: &Session,
+    kind: Kind,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<Value>, Failure> {
+    let title = format!("{} {namespace}/{name}", word(kind));
+    let source = &kind.facts().source;
+    for served in source.served {
+        let path = format!("{}/{name}", source.collection(served, Some(namespace)));
+        match session.find(&path, &title).await {
+            Ok(None) | Err(Failure::NotServed(_)) => {}
+            found => return found,
+        }
+    }
+    Ok(None)
+}
+
+/// Reads all of a namespace, or of all, in whichever version the cluster serves; none where it serves none.
+pub(crate) async fn list(
+    session: &Session,
+    kind: Kind,
+    namespace: Option<&str>,
+) -> Result<Vec<Value>, Failure> {
+    let words = format!("{}s", word(kind));
+    let source = &kind.facts().source;
+    for served in source.served {
+        match session.list(&source.collection(served, namespace), &words).await {
+            Err(Failure::NotServed(_) | Failure::NotFound(_)) if source.optional => {}
+            listed => return listed,
+        }
+    }
+    Ok(Vec::new())
+}
