@@ -183,7 +183,6 @@ mod tests {
         let flags = Flags {
             kubeconfig: path.clone(),
             nodes: 1,
-            kruise: false,
             start_up: Duration::ZERO,
             kruise: false,
             listen: "127.0.0.1:0".parse().unwrap(),
