@@ -20,6 +20,16 @@ const ROLLOUT: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/shop/state
 const STEPS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/shop/rollouts";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
 
+/// Whatever is released in batches, in one of its versions.
+const KINDS: [(&str, &str); 6] = [
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("apps.kruise.io/v1alpha1", "CloneSet"),
+    ("apps.kruise.io/v1beta1", "StatefulSet"),
+    ("apps.kruise.io/v1alpha1", "DaemonSet"),
+];
+
 #[derive(Debug, Parser)]
 struct Line {
     #[command(flatten)]
@@ -46,7 +56,8 @@ impl Stage {
     async fn set(home: &str, only: Option<&str>) -> Self {
         let clock = Clock::starting_at("2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap());
         let time = clock.clone();
-        let cluster = SimCluster::new(Options::new(1, Arc::new(move || time.now())));
+        let options = Options::new(1, Arc::new(move || time.now()));
+        let cluster = SimCluster::new(Options { kruise: true, ..options });
         tokio::spawn(cluster.drive());
         let user = Client::new(cluster.router(), "default");
         let install = Install {
@@ -141,11 +152,12 @@ impl Stage {
     /// A release in batches of each kind. Nobody answers the webhook here: what is not held by hand is held
     /// by the controller.
     async fn release(&self) {
-        for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
-            let name = format!("{}-in-batches", kind.to_lowercase());
-            let path = format!("/apis/apps/v1/namespaces/shop/{}s", kind.to_lowercase());
-            self.send("POST", &path, &workload(kind, &name)).await;
-            self.send("POST", STEPS, &steps(kind, &name)).await;
+        for (version, kind) in KINDS {
+            let word = version.split('.').nth(1).unwrap_or("native");
+            let name = format!("{}-{word}-in-batches", kind.to_lowercase());
+            let path = format!("/apis/{version}/namespaces/shop/{}s", kind.to_lowercase());
+            self.send("POST", &path, &workload(version, kind, &name)).await;
+            self.send("POST", STEPS, &steps(version, kind, &name)).await;
             let rollout = format!("{STEPS}/{name}");
             self.until_it(&rollout, |it| it["status"]["phase"] == "Healthy").await;
             let mut image = json!({"spec": {"template": {"spec": {
@@ -181,36 +193,6 @@ impl Stage {
         panic!("{path}: {:#}; refused: {refused:#?}", last["status"]);
     }
 
-    /// Kruise comes late, and its workloads are named and let go again. Nobody carries a release of one out
-    /// here: that takes the same verbs.
-    async fn kruise(&self) {
-        for definition in simcluster::behaviour::kruise::definitions::all() {
-            self.send("POST", &collection(&definition), &definition).await;
-        }
-        // It is looked for every half minute.
-        tokio::time::sleep(Duration::from_secs(60)).await;
-        for kind in ["CloneSet", "StatefulSet", "DaemonSet"] {
-            let name = format!("kruise-{}", kind.to_lowercase());
-            let mut workload = workload(kind, &name);
-            workload["apiVersion"] = json!("apps.kruise.io/v1beta1");
-            let path = format!("{}s", kind.to_lowercase());
-            let path = format!("/apis/apps.kruise.io/v1beta1/namespaces/shop/{path}");
-            self.send("POST", &path, &workload).await;
-            let path = format!("{path}/{name}");
-            let status = json!({"observedGeneration": 1, "replicas": 3, "updatedReplicas": 3});
-            self.send("PATCH", &format!("{path}/status"), &json!({"status": status})).await;
-            let mut steps = steps(kind, &name);
-            steps["spec"]["workloadRef"]["apiVersion"] = json!("apps.kruise.io/v1alpha1");
-            self.send("POST", STEPS, &steps).await;
-            let labelled = |it: &Value| {
-                let label = &it["metadata"]["labels"]["rollouts.kruise.io/workload-type"];
-                *label == kind.to_lowercase()
-            };
-            self.until_it(&path, labelled).await;
-            self.let_go(&format!("{STEPS}/{name}")).await;
-        }
-    }
-
     async fn let_go(&self, rollout: &str) {
         self.send("DELETE", rollout, &json!({})).await;
         for _ in 0..600 {
@@ -227,7 +209,6 @@ impl Stage {
     async fn play(&self) {
         let first = self.begin();
         self.release().await;
-        self.kruise().await;
         self.send("POST", ROLLOUTS, &rollout()).await;
         self.send("POST", BUDGETS, &budget()).await;
         self.until("RolloutDone").await;
@@ -319,15 +300,15 @@ fn rollout() -> Value {
 }
 
 /// Three Pods, or one on each Node.
-fn workload(kind: &str, name: &str) -> Value {
+fn workload(version: &str, kind: &str, name: &str) -> Value {
     let mut workload = json!({
-        "apiVersion": "apps/v1",
+        "apiVersion": version,
         "kind": kind,
         "metadata": {"name": name},
         "spec": {
-            "selector": {"matchLabels": {"of": kind}},
+            "selector": {"matchLabels": {"of": name}},
             "template": {
-                "metadata": {"labels": {"of": kind}},
+                "metadata": {"labels": {"of": name}},
                 "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
             },
         },
@@ -341,13 +322,13 @@ fn workload(kind: &str, name: &str) -> Value {
     workload
 }
 
-fn steps(kind: &str, name: &str) -> Value {
+fn steps(version: &str, kind: &str, name: &str) -> Value {
     json!({
         "apiVersion": "rollouts.kruise.io/v1beta1",
         "kind": "Rollout",
         "metadata": {"name": name},
         "spec": {
-            "workloadRef": {"apiVersion": "apps/v1", "kind": kind, "name": name},
+            "workloadRef": {"apiVersion": version, "kind": kind, "name": name},
             "strategy": {"canary": {"steps": [
                 {"replicas": 1, "pause": {"duration": 1}}, {"replicas": "100%"},
             ]}},
