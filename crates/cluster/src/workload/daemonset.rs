@@ -101,6 +101,10 @@ impl Hand for DaemonSets {
         annotated(object, &[DAEMONSET_ORIGINAL_STRATEGY, DAEMONSET_ADVANCED_CONTROL])
     }
 
+    fn let_go(&self) -> Value {
+        json!({"updateStrategy": {"type": "RollingUpdate"}})
+    }
+
     fn beside(&self) -> Beside {
         let annotations =
             &[DAEMONSET_ORIGINAL_STRATEGY, DAEMONSET_REVISION, DAEMONSET_ADVANCED_CONTROL];

@@ -186,6 +186,10 @@ impl Hand for Deployments {
             || (marked(object) && object["spec"]["paused"] == true)
     }
 
+    fn let_go(&self) -> Value {
+        json!({"paused": false, "strategy": {"type": "RollingUpdate"}})
+    }
+
     fn beside(&self) -> Beside {
         Beside {
             annotations: &[DEPLOYMENT_STRATEGY, DEPLOYMENT_EXTRA_STATUS],

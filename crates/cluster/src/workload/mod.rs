@@ -192,6 +192,10 @@ pub(crate) trait Hand: Sync {
     /// Whether anything holds it still, or stands beside what holds it, control-info apart.
     fn holds(&self, object: &Value) -> bool;
 
+    /// The spec that lets its Pods go, for whom nobody gives it back: as a merge patch, without what only the
+    /// object itself knows.
+    fn let_go(&self) -> Value;
+
     /// What else it leaves there.
     fn beside(&self) -> Beside;
 
@@ -247,6 +251,11 @@ impl Kind {
     /// What a release leaves on one besides the marks that all kinds have.
     pub fn beside(self) -> Beside {
         self.adapter().hand.beside()
+    }
+
+    /// The spec that lets the Pods of one go that nobody gives back, as a merge patch.
+    pub fn let_go(self) -> Value {
+        self.adapter().hand.let_go()
     }
 
     /// What lets go of one that is held, as CEL on `object` and `oldObject`.

@@ -184,6 +184,12 @@ impl Hand for ByPartition {
             || (marked(object) && self.partition(object) >= ABOVE_ALL)
     }
 
+    fn let_go(&self) -> Value {
+        let bounds = json!({"partition": 0});
+        let strategy = self.within.map_or(bounds.clone(), |within| json!({within: bounds}));
+        json!({"updateStrategy": strategy})
+    }
+
     fn beside(&self) -> Beside {
         Beside { annotations: &[ORIGINAL_STRATEGY, HELD_PARTITION], labels: &[] }
     }

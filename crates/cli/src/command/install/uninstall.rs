@@ -3,12 +3,15 @@
 //! It reads and prints; nothing is changed. The order is the point of it: only a running operator gives a
 //! workload back and takes its finalizers off, and only without the webhooks may it be gone.
 
+use api::batches::WorkloadRef;
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING, WORKLOAD_TYPE};
+use cluster::Kind;
 use operator::manifests::Install;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Outcome};
+use crate::facts::kind;
 use crate::out::{Format, Out};
 use crate::session::Session;
 
@@ -29,6 +32,8 @@ pub(super) struct Plan {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Held {
+    #[serde(skip)]
+    of: Kind,
     kind: String,
     namespace: String,
     name: String,
@@ -46,7 +51,7 @@ struct Step {
 /// What a plan is made of.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    workloads: Vec<(&'static str, Value)>,
+    workloads: Vec<(Kind, Value)>,
     rollouts: Vec<Value>,
     releases: Vec<Value>,
 }
@@ -55,9 +60,8 @@ pub(super) struct Found {
 pub(super) async fn look(session: &Session, only: Option<&str>) -> Result<Found, Failure> {
     let place = only.map(|name| format!("namespaces/{name}/")).unwrap_or_default();
     let mut found = Found::default();
-    for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
-        let plural = format!("{}s", kind.to_lowercase());
-        let all = session.list(&format!("/apis/apps/v1/{place}{plural}"), &plural).await?;
+    for kind in Kind::ALL {
+        let all = kind::list(session, kind, only).await?;
         found.workloads.extend(all.into_iter().map(|one| (kind, one)));
     }
     for (plural, into) in
@@ -86,7 +90,7 @@ pub(super) fn print(plan: &Plan, json: bool, out: &mut Out) -> Outcome {
 impl Plan {
     pub(super) fn new(found: &Found, install: &Install) -> Self {
         let held: Vec<Held> =
-            found.workloads.iter().filter_map(|(kind, one)| Held::of(kind, one, found)).collect();
+            found.workloads.iter().filter_map(|(kind, one)| Held::of(*kind, one, found)).collect();
         let active = found.rollouts.iter().filter(|it| it["spec"]["disabled"] != true);
         let rollouts = active.map(|it| format!("{}/{}", namespace(it), name(it))).collect();
         let steps = steps(&held, found, install);
@@ -100,7 +104,7 @@ impl Plan {
         } else {
             text.push_str("Held by a release, and not given back yet:\n");
         }
-        for Held { kind, namespace, name, by } in &self.held {
+        for Held { kind, namespace, name, by, .. } in &self.held {
             let by = by.as_deref().unwrap_or("nobody any more: give it back by hand");
             text.push_str(&format!("  {kind} {namespace}/{name}, by {by}\n"));
         }
@@ -116,24 +120,25 @@ impl Plan {
 }
 
 impl Held {
-    fn of(kind: &str, workload: &Value, found: &Found) -> Option<Self> {
+    fn of(of: Kind, workload: &Value, found: &Found) -> Option<Self> {
         let annotation = |name: &str| workload["metadata"]["annotations"][name].as_str();
         let (mark, control) = (annotation(IN_PROGRESSING), annotation(CONTROL_INFO));
         if mark.is_none() && control.is_none() {
             return None;
         }
         let names = |one: &&Value| {
-            let reference = &one["spec"]["workloadRef"];
+            let reference = one["spec"]["workloadRef"].clone();
+            let reference = serde_json::from_value::<WorkloadRef>(reference);
             namespace(one) == namespace(workload)
-                && reference["kind"] == kind
-                && reference["name"] == name(workload)
+                && reference.is_ok_and(|it| kind::of(&it) == Some(of) && it.name == name(workload))
         };
         let rollout = found.rollouts.iter().find(names);
         let release = found.releases.iter().find(names);
         let by = rollout.map(|one| format!("Rollout {}", name(one)));
         let by = by.or(release.map(|one| format!("BatchRelease {}", name(one))));
         Some(Self {
-            kind: kind.to_owned(),
+            of,
+            kind: of.word().to_owned(),
             namespace: namespace(workload).to_owned(),
             name: name(workload).to_owned(),
             by,
@@ -175,8 +180,14 @@ fn steps(held: &[Held], found: &Found, install: &Install) -> Vec<Step> {
         ));
     }
     let has_label = |one: &Value| one["metadata"]["labels"][WORKLOAD_TYPE].is_string();
-    if found.workloads.iter().any(|(_, one)| has_label(one)) {
-        let kinds = "deployments,statefulsets,daemonsets";
+    let labelled =
+        |kind: &Kind| found.workloads.iter().any(|(of, one)| of == kind && has_label(one));
+    let native = |kind: &Kind| !kind.facts().source.optional;
+    let all = Kind::ALL;
+    if all.iter().any(labelled) {
+        let kinds = all.iter().filter(|kind| native(kind) || labelled(kind));
+        let kinds: Vec<&str> = kinds.map(|kind| kind.facts().source.title).collect();
+        let kinds = kinds.join(",");
         steps.push(step(
             "Take the label off the workloads; it means nothing without an operator.",
             vec![format!("kubectl label {kinds} {everywhere} -l {WORKLOAD_TYPE} {WORKLOAD_TYPE}-")],
@@ -242,15 +253,11 @@ fn step(why: &str, run: Vec<String>) -> Step {
 
 /// What lets go of a workload whose release is gone.
 fn by_hand(held: &Held) -> String {
-    let Held { kind, namespace, name, .. } = held;
+    let Held { of, namespace, name, .. } = held;
     let marks = format!("{{\"{IN_PROGRESSING}\":null,\"{CONTROL_INFO}\":null}}");
-    let spec = match kind.as_str() {
-        "Deployment" => "{\"paused\":false,\"strategy\":{\"type\":\"RollingUpdate\"}}",
-        "StatefulSet" => "{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}",
-        _ => "{\"updateStrategy\":{\"type\":\"RollingUpdate\"}}",
-    };
+    let spec = of.let_go();
     let patch = format!("{{\"metadata\":{{\"annotations\":{marks}}},\"spec\":{spec}}}");
-    let kind = kind.to_lowercase();
+    let kind = kind::word(*of);
     format!("kubectl -n {namespace} patch {kind} {name} --type=merge -p '{patch}'")
 }
 
@@ -289,7 +296,9 @@ mod tests {
     fn rollout(name: &str, disabled: bool) -> Value {
         json!({
             "metadata": {"namespace": "shop", "name": format!("{name}-rollout")},
-            "spec": {"disabled": disabled, "workloadRef": {"kind": "Deployment", "name": name}},
+            "spec": {"disabled": disabled, "workloadRef": {
+                "apiVersion": "apps/v1", "kind": "Deployment", "name": name,
+            }},
         })
     }
 
@@ -308,7 +317,7 @@ mod tests {
     fn a_held_workload_is_given_back_before_the_operator_goes() {
         let (web, api) = (workload("web", true), workload("api", false));
         let found = Found {
-            workloads: vec![("Deployment", web), ("Deployment", api)],
+            workloads: vec![(Kind::Deployment, web), (Kind::Deployment, api)],
             rollouts: vec![rollout("web", false), rollout("api", true)],
             releases: Vec::new(),
         };
@@ -347,9 +356,11 @@ mod tests {
     #[test]
     fn what_nobody_releases_any_more_is_given_back_by_hand() {
         for (kind, says) in [
-            ("Deployment", "patch deployment web"),
-            ("StatefulSet", "\"partition\":0"),
-            ("DaemonSet", "\"type\":\"RollingUpdate\""),
+            (Kind::Deployment, "patch deployment web"),
+            (Kind::StatefulSet, "\"partition\":0"),
+            (Kind::DaemonSet, "\"type\":\"RollingUpdate\""),
+            (Kind::CloneSet, "\"updateStrategy\":{\"partition\":0}"),
+            (Kind::AdvancedDaemonSet, "patch daemonset.apps.kruise.io web"),
         ] {
             let workloads = vec![(kind, workload("web", true))];
             let found = Found { workloads, ..Found::default() };
