@@ -1,9 +1,8 @@
 //! DaemonSets, with the annotation by which the server counts their templates.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::causes::{Causes, text};
-use super::pod::default_template;
 use super::pod_set as set;
 use super::{rolling, template};
 use crate::behaviour::daemonset::GENERATION;
@@ -16,20 +15,9 @@ pub(super) fn default(object: &mut Value) {
     }
     set(&mut object["metadata"]["annotations"], GENERATION, "0");
     let spec = &mut object["spec"];
-    set(spec, "updateStrategy", Map::new());
-    if text(&spec["updateStrategy"], "type").is_empty() {
-        spec["updateStrategy"]["type"] = "RollingUpdate".into();
-    }
-    if spec["updateStrategy"]["type"] == "RollingUpdate" {
-        set(&mut spec["updateStrategy"], "rollingUpdate", Map::new());
-        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxUnavailable", 1);
-        set(&mut spec["updateStrategy"]["rollingUpdate"], "maxSurge", 0);
-    }
+    rolling::default(spec, "updateStrategy", 1, 0);
     set(spec, "revisionHistoryLimit", 10);
-    // One that is missing is an empty one, with all defaults.
-    set(spec, "template", Map::new());
-    set(&mut spec["template"], "spec", Map::new());
-    default_template(&mut spec["template"]);
+    template::default(spec);
 }
 
 /// Counts the templates: 1 for a new object, one more for each that is another.
@@ -75,10 +63,12 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
                 _ => {}
             }
         }
-        _ => {
-            let known = &["RollingUpdate", "OnDelete"];
-            out.not_supported_text("spec.updateStrategy", &rolling::quoted(strategy), known);
-        }
+        _ => rolling::unknown_type(
+            "spec.updateStrategy",
+            strategy,
+            &["RollingUpdate", "OnDelete"],
+            out,
+        ),
     }
 }
 
@@ -88,19 +78,7 @@ mod tests {
 
     #[track_caller]
     fn check(edit: impl FnOnce(&mut Value), expect: &[&str]) {
-        let mut object = json!({"metadata": {"name": "web"}, "spec": {
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
-            },
-        }});
-        edit(&mut object["spec"]);
-        default(&mut object);
-        let mut out = Causes::default();
-        validate(&object, &mut out);
-        let told = |cause: crate::error::Cause| format!("{}: {}", cause.field, cause.message);
-        assert_eq!(out.into_vec().into_iter().map(told).collect::<Vec<_>>(), expect);
+        assert_eq!(template::tests::wrong(edit, default, validate), expect);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Deployments.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::causes::{Causes, text};
-use super::pod::default_template;
 use super::pod_set as set;
 use super::{rolling, template};
 
@@ -11,21 +10,10 @@ use super::{rolling, template};
 pub(super) fn default(object: &mut Value) {
     let spec = &mut object["spec"];
     set(spec, "replicas", 1);
-    set(spec, "strategy", Map::new());
-    if text(&spec["strategy"], "type").is_empty() {
-        spec["strategy"]["type"] = "RollingUpdate".into();
-    }
-    if spec["strategy"]["type"] == "RollingUpdate" {
-        set(&mut spec["strategy"], "rollingUpdate", Map::new());
-        set(&mut spec["strategy"]["rollingUpdate"], "maxUnavailable", "25%");
-        set(&mut spec["strategy"]["rollingUpdate"], "maxSurge", "25%");
-    }
+    rolling::default(spec, "strategy", "25%", "25%");
     set(spec, "revisionHistoryLimit", 10);
     set(spec, "progressDeadlineSeconds", 600);
-    // One that is missing is an empty one, with all defaults.
-    set(spec, "template", Map::new());
-    set(&mut spec["template"], "spec", Map::new());
-    default_template(&mut spec["template"]);
+    template::default(spec);
 }
 
 /// What is wrong with the spec.
@@ -67,10 +55,7 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
             }
             rolling::at_most_all(&path("maxUnavailable"), unavailable, out);
         }
-        _ => {
-            let known = &["Recreate", "RollingUpdate"];
-            out.not_supported_text("spec.strategy", &rolling::quoted(strategy), known);
-        }
+        _ => rolling::unknown_type("spec.strategy", strategy, &["Recreate", "RollingUpdate"], out),
     }
 }
 
@@ -82,19 +67,7 @@ mod tests {
 
     #[track_caller]
     fn check(edit: impl FnOnce(&mut Value), expect: &[&str]) {
-        let mut object = json!({"metadata": {"name": "web"}, "spec": {
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
-            },
-        }});
-        edit(&mut object["spec"]);
-        default(&mut object);
-        let mut out = Causes::default();
-        validate(&object, &mut out);
-        let told = |cause: crate::error::Cause| format!("{}: {}", cause.field, cause.message);
-        assert_eq!(out.into_vec().into_iter().map(told).collect::<Vec<_>>(), expect);
+        assert_eq!(template::tests::wrong(edit, default, validate), expect);
     }
 
     #[test]

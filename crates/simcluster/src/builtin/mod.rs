@@ -19,9 +19,9 @@ mod quantity;
 mod rbac;
 mod replicaset;
 mod rolling;
+mod statefulset;
 mod status;
 mod template;
-mod workload;
 
 use causes::Causes;
 pub use causes::Causes as FieldErrors;
@@ -36,7 +36,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         ("", "Service") => plain::default_service(object),
         ("", "PersistentVolumeClaim") => plain::default_claim(object),
         ("", "Secret") => plain::default_secret(object),
-        ("apps", "StatefulSet") => workload::default_statefulset(object),
+        ("apps", "StatefulSet") => statefulset::default(object),
         ("apps", "Deployment") => deployment::default(object),
         ("apps", "ReplicaSet") => replicaset::default(object),
         ("apps", "DaemonSet") => daemonset::default(object),
@@ -124,7 +124,7 @@ pub fn validate_update(
     }
     if kind.kind == "DaemonSet" && kind.group == "apps" {
         // Said before all else, where the other kinds say it last.
-        workload::fixed_selector(new, old, &mut out);
+        template::fixed_selector(new, old, &mut out);
     }
     match (kind.group.as_str(), kind.kind.as_str()) {
         // The spec of a Pod that exists was valid once, and hardly any of it can change.
@@ -132,9 +132,9 @@ pub fn validate_update(
         _ => spec(kind, new, &mut out),
     }
     match (kind.group.as_str(), kind.kind.as_str()) {
-        ("apps", "StatefulSet") => workload::update_statefulset(new, old, &mut out),
+        ("apps", "StatefulSet") => statefulset::validate_update(new, old, &mut out),
         ("apps", "Deployment" | "ReplicaSet") => {
-            workload::fixed_selector(new, old, &mut out);
+            template::fixed_selector(new, old, &mut out);
         }
         ("", "ConfigMap" | "Secret") => plain::update_data(new, old, &mut out),
         (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::fixed_role(new, old, &mut out),
@@ -145,10 +145,10 @@ pub fn validate_update(
 
 fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
     match (kind.group.as_str(), kind.kind.as_str()) {
-        ("", "Pod") => workload::validate_pod(object, out),
+        ("", "Pod") => pod::validate_spec(&object["spec"], "spec", &[], out),
         ("", "ConfigMap" | "Secret") => plain::validate_data(object, out),
         ("", "Service") => plain::validate_service(object, out),
-        ("apps", "StatefulSet") => workload::validate_statefulset(object, out),
+        ("apps", "StatefulSet") => statefulset::validate(object, out),
         ("apps", "Deployment") => deployment::validate(object, out),
         ("apps", "ReplicaSet") => replicaset::validate(object, out),
         ("apps", "DaemonSet") => daemonset::validate(object, out),

@@ -1,9 +1,8 @@
 //! ReplicaSets.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::causes::Causes;
-use super::pod::default_template;
 use super::pod_set as set;
 use super::template;
 
@@ -11,9 +10,7 @@ use super::template;
 pub(super) fn default(object: &mut Value) {
     let spec = &mut object["spec"];
     set(spec, "replicas", 1);
-    set(spec, "template", Map::new());
-    set(&mut spec["template"], "spec", Map::new());
-    default_template(&mut spec["template"]);
+    template::default(spec);
 }
 
 /// What is wrong with the spec.

@@ -1,10 +1,35 @@
-//! Amounts that are a number or a percentage, as rolling updates have them.
+//! Strategies that may be a rolling update, with amounts that are a number or a percentage.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::causes::Causes;
+use super::causes::{Causes, text};
+use super::pod_set as set;
 
-/// What is wrong with one, more than a whole not among it.
+/// Fills in the strategy at `field`: a rolling update unless it says otherwise, with these amounts.
+pub(super) fn default(
+    spec: &mut Value,
+    field: &str,
+    unavailable: impl Into<Value>,
+    surge: impl Into<Value>,
+) {
+    set(spec, field, Map::new());
+    let strategy = &mut spec[field];
+    if text(strategy, "type").is_empty() {
+        strategy["type"] = "RollingUpdate".into();
+    }
+    if strategy["type"] == "RollingUpdate" {
+        set(strategy, "rollingUpdate", Map::new());
+        set(&mut strategy["rollingUpdate"], "maxUnavailable", unavailable);
+        set(&mut strategy["rollingUpdate"], "maxSurge", surge);
+    }
+}
+
+/// A strategy of a type that is not `known`.
+pub(super) fn unknown_type(path: &str, strategy: &Value, known: &[&str], out: &mut Causes) {
+    out.not_supported_text(path, &quoted(strategy), known);
+}
+
+/// What is wrong with an amount, more than a whole not among it.
 pub(super) fn validate(path: &str, value: &Value, out: &mut Causes) {
     match value {
         Value::String(text) if percent(text).is_none() => out.invalid(
@@ -42,7 +67,7 @@ fn percent(text: &str) -> Option<i64> {
 }
 
 /// A strategy as the server quotes it: its own struct, in the order of its fields.
-pub(super) fn quoted(strategy: &Value) -> String {
+fn quoted(strategy: &Value) -> String {
     let part = &strategy["rollingUpdate"];
     let amount = |field: &str| match &part[field] {
         Value::Null => Value::from(0),

@@ -1,11 +1,20 @@
-//! A selector and the Pod template that it has to select.
+//! The Pod template of a workload, and the selector that has to select it: rules of all kinds that
+//! have both.
 
 use serde_json::{Map, Value};
 
-use super::causes::Causes;
-use super::pod::validate_template;
-use super::{meta, workload};
+use super::causes::{Causes, text};
+use super::meta;
+use super::pod::{default_template, validate_template};
+use super::pod_set as set;
 use crate::selector::LabelSelector;
+
+/// Fills in the defaults of `spec.template`. One that is missing is an empty one, with all defaults.
+pub(super) fn default(spec: &mut Value) {
+    set(spec, "template", Map::new());
+    set(&mut spec["template"], "spec", Map::new());
+    default_template(&mut spec["template"]);
+}
 
 /// `spec.selector` alone; `kind` as the message names it.
 pub(super) fn validate_selector(spec: &Value, kind: &str, out: &mut Causes) {
@@ -34,7 +43,23 @@ pub(super) fn validate_labels(spec: &Value, out: &mut Causes) {
 /// The template alone; `kind` is whose it is.
 pub(super) fn validate(spec: &Value, kind: &str, out: &mut Causes) {
     validate_template(&spec["template"], "spec.template", &[], out);
-    workload::always_restarts(spec, kind, out);
+    always_restarts(spec, kind, out);
+}
+
+/// A template whose Pods are never done; `kind` is whose it is.
+pub(super) fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
+    let template = &spec["template"]["spec"];
+    let policy = text(template, "restartPolicy");
+    if !policy.is_empty() && policy != "Always" {
+        let path = "spec.template.spec.restartPolicy";
+        out.not_supported(path, &template["restartPolicy"], &["Always"]);
+    }
+    if !template["activeDeadlineSeconds"].is_null() {
+        out.forbidden(
+            "spec.template.spec.activeDeadlineSeconds",
+            &format!("activeDeadlineSeconds in {kind} is not Supported"),
+        );
+    }
 }
 
 /// Selector and template of a Deployment or a ReplicaSet, which say the same of both.
@@ -50,4 +75,40 @@ pub(super) fn validate_both(spec: &Value, out: &mut Causes) {
     }
     validate_labels(spec, out);
     validate(spec, "ReplicaSet", out);
+}
+
+/// A selector that is set once.
+pub(super) fn fixed_selector(new: &Value, old: &Value, out: &mut Causes) {
+    if new["spec"]["selector"] != old["spec"]["selector"] {
+        out.invalid("spec.selector", &new["spec"]["selector"], "field is immutable");
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::Cause;
+
+    /// What the rules of a kind find wrong with a workload after an edit of its spec.
+    pub(crate) fn wrong(
+        edit: impl FnOnce(&mut Value),
+        default: fn(&mut Value),
+        validate: fn(&Value, &mut Causes),
+    ) -> Vec<String> {
+        let mut object = json!({"metadata": {"name": "web"}, "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
+            },
+        }});
+        edit(&mut object["spec"]);
+        default(&mut object);
+        let mut out = Causes::default();
+        validate(&object, &mut out);
+        let told = |cause: Cause| format!("{}: {}", cause.field, cause.message);
+        out.into_vec().into_iter().map(told).collect()
+    }
 }

@@ -1,16 +1,16 @@
-//! StatefulSets, and what they share with the other kinds that hold a Pod template.
+//! StatefulSets.
 
 use serde_json::{Map, Value, json};
 
 use super::causes::{Causes, list, text};
 use super::pod::{default_template, validate_template};
-use super::{meta, pod};
+use super::{meta, template};
 use crate::selector::LabelSelector;
 
 use super::pod_set as set;
 
-/// Defaults of a StatefulSet.
-pub(super) fn default_statefulset(object: &mut Value) {
+/// Fills in the defaults.
+pub(super) fn default(object: &mut Value) {
     let spec = &mut object["spec"];
     set(spec, "podManagementPolicy", "OrderedReady");
     set(spec, "updateStrategy", Map::new());
@@ -47,8 +47,8 @@ pub(super) fn default_statefulset(object: &mut Value) {
     }
 }
 
-/// The spec of a StatefulSet.
-pub(super) fn validate_statefulset(object: &Value, out: &mut Causes) {
+/// What is wrong with the spec.
+pub(super) fn validate(object: &Value, out: &mut Causes) {
     let spec = &object["spec"];
     match text(spec, "podManagementPolicy") {
         "" => out.required("spec.podManagementPolicy", ""),
@@ -92,7 +92,7 @@ pub(super) fn validate_statefulset(object: &Value, out: &mut Causes) {
     out.not_negative("spec.ordinals.start", &spec["ordinals"]["start"]);
     let empty = "empty selector is invalid for statefulset";
     selector_and_template(spec, empty, out);
-    always_restarts(spec, "StatefulSet", out);
+    template::always_restarts(spec, "StatefulSet", out);
 }
 
 fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
@@ -131,22 +131,6 @@ fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
     validate_template(&spec["template"], "spec.template", &claims, out);
 }
 
-/// A template whose Pods are never done; `kind` is whose it is.
-pub(super) fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
-    let template = &spec["template"]["spec"];
-    let policy = text(template, "restartPolicy");
-    if !policy.is_empty() && policy != "Always" {
-        let path = "spec.template.spec.restartPolicy";
-        out.not_supported(path, &template["restartPolicy"], &["Always"]);
-    }
-    if !template["activeDeadlineSeconds"].is_null() {
-        out.forbidden(
-            "spec.template.spec.activeDeadlineSeconds",
-            &format!("activeDeadlineSeconds in {kind} is not Supported"),
-        );
-    }
-}
-
 const MUTABLE: [&str; 7] = [
     "replicas",
     "ordinals",
@@ -157,8 +141,8 @@ const MUTABLE: [&str; 7] = [
     "minReadySeconds",
 ];
 
-/// What may be changed on an existing StatefulSet.
-pub(super) fn update_statefulset(new: &Value, old: &Value, out: &mut Causes) {
+/// What is wrong with a change of the spec.
+pub(super) fn validate_update(new: &Value, old: &Value, out: &mut Causes) {
     let fixed = |object: &Value| {
         let mut spec = object["spec"].as_object().cloned().unwrap_or_default();
         spec.retain(|key, _| !MUTABLE.contains(&key.as_str()));
@@ -172,16 +156,4 @@ pub(super) fn update_statefulset(new: &Value, old: &Value, out: &mut Causes) {
              'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
         );
     }
-}
-
-/// A selector that is set once.
-pub(super) fn fixed_selector(new: &Value, old: &Value, out: &mut Causes) {
-    if new["spec"]["selector"] != old["spec"]["selector"] {
-        out.invalid("spec.selector", &new["spec"]["selector"], "field is immutable");
-    }
-}
-
-/// A Pod, for which its own module knows the rules.
-pub(super) fn validate_pod(object: &Value, out: &mut Causes) {
-    pod::validate_spec(&object["spec"], "spec", &[], out);
 }
