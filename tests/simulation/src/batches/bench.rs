@@ -17,7 +17,7 @@ use crate::witness::Witness;
 const ROLLOUTS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
-/// What one batch cost; the last entry is the giving back.
+/// What one batch cost, the pause after it not counted; the last entry is the giving back.
 #[derive(Debug)]
 pub struct Batch {
     /// Virtual time until the step was done.
@@ -90,8 +90,10 @@ pub async fn release(kind: &'static Kind, pods: u32, start_up: i64) -> Vec<Batch
     for step in 1..=3_u64 {
         let done = || async {
             let status = look().rollout["status"].clone();
-            let (index, state) = (&status["currentStepIndex"], status["currentStepState"].as_str());
-            *index == json!(step + 1) || (*index == json!(step) && state == Some("Completed"))
+            let state = status["currentStepState"].as_str().unwrap_or_default();
+            let done = ["StepPaused", "StepReady", "Completed"].contains(&state);
+            let index = status["currentStepIndex"].as_u64().unwrap_or(0);
+            index > step || (index == step && done)
         };
         wait_for(Duration::from_secs(86_400), done).await.expect("the step is done");
         batches.push(Batch { took: began.elapsed(), requests: taken(&witness) });
