@@ -225,8 +225,15 @@ fn ordinal(name: &str) -> u32 {
 
 impl Raw {
     fn ready_since(&self) -> Option<Timestamp> {
-        let ready = self.condition("Ready").filter(|condition| condition.status == "True")?;
-        Some(ready.last_transition_time.or(self.metadata.creation_timestamp).unwrap_or_default())
+        let is_true = |condition: &&RawCondition| condition.status == "True";
+        let ready = self.condition("Ready").filter(is_true)?;
+        let since = ready.last_transition_time.or(self.metadata.creation_timestamp);
+        // While Kruise updates a Pod in place the kubelet may still say Ready of what was there before.
+        let in_place = match self.condition("InPlaceUpdateReady") {
+            Some(condition) => is_true(&condition).then_some(condition.last_transition_time)?,
+            None => None,
+        };
+        Some(since.max(in_place).unwrap_or_default())
     }
 
     fn condition(&self, kind: &str) -> Option<&RawCondition> {
@@ -274,4 +281,33 @@ impl Raw {
 
 fn trouble(reason: &str, message: &str) -> Trouble {
     Trouble { reason: reason.to_owned(), message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_pod_that_is_updated_in_place_is_ready_when_kruise_says_so_too() {
+        fn check(in_place: Option<(&str, &str)>, expect: Option<&str>) {
+            let at = |time: &str| format!("2026-01-01T00:00:{time}Z");
+            let mut conditions =
+                vec![json!({"type": "Ready", "status": "True", "lastTransitionTime": at("05")})];
+            conditions.extend(in_place.map(|(status, time)| {
+                json!({"type": "InPlaceUpdateReady", "status": status, "lastTransitionTime": at(time)})
+            }));
+            let pod: Value =
+                json!({"metadata": {"name": "shop-x"}, "status": {"conditions": conditions}});
+            let seen: PodSeen = serde_json::from_value(pod).unwrap();
+            let expect: Option<Timestamp> = expect.map(|time| at(time).parse().unwrap());
+            assert_eq!(seen.pod.ready_since, expect, "{in_place:?}");
+        }
+        check(None, Some("05"));
+        check(Some(("True", "01")), Some("05"));
+        // The kubelet has not looked at it since.
+        check(Some(("False", "09")), None);
+        check(Some(("True", "09")), Some("09"));
+    }
 }

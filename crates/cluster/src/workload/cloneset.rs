@@ -2,8 +2,9 @@
 //! those are. They have no OnDelete.
 
 use engine::front::batch_release::{Body, Machinery};
-use engine::nature::Nature;
+use engine::nature::{First, Nature};
 use engine::world::Workload;
+use serde_json::Value;
 
 use super::partition::{ByPartition, Units};
 use super::status::{self, Named};
@@ -31,7 +32,7 @@ impl Eye for CloneSets {
             ..engine(sight, replicas, HAND.strategy(&sight.object), &named.update)
         };
         let saved = HAND.own(&sight.object);
-        let machinery = Machinery::Pods { nature: Nature::CLONE_SET, saved };
+        let machinery = Machinery::Pods { nature: nature(sight.spec()), saved };
         let mut body = status::body(&HAND, sight, workload, &named, machinery, claimed);
         let others = [&sight.seen.status.update_revision, short(sight, &named.update)];
         let others = others.into_iter().filter(|it| **it != *named.update && !it.is_empty());
@@ -54,6 +55,14 @@ impl Eye for CloneSets {
     }
 }
 
+/// With an order of the user's own nobody knows which Pods go first.
+fn nature(spec: &Value) -> Nature {
+    let strategy = &spec["updateStrategy"];
+    let asked = ["priorityStrategy", "scatterStrategy"].iter().any(|it| !strategy[*it].is_null());
+    let first = if asked { First::Unknown } else { Nature::CLONE_SET.first };
+    Nature { first, ..Nature::CLONE_SET }
+}
+
 /// Its revisions as its Pods are labelled with them: whole, or with Kruise's gate `CloneSetShortHash` what is
 /// behind the name.
 fn named(sight: &Sight<'_>) -> Named {
@@ -70,4 +79,23 @@ fn named(sight: &Sight<'_>) -> Named {
 fn short<'a>(sight: &Sight<'_>, revision: &'a str) -> &'a str {
     let rest = revision.strip_prefix(sight.seen.meta.name.as_str());
     rest.and_then(|rest| rest.strip_prefix('-')).unwrap_or(revision)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn with_an_order_of_the_users_own_nobody_knows_which_pods_go_first() {
+        fn check(strategy: &Value, expect: First) {
+            let spec = json!({"updateStrategy": strategy});
+            assert_eq!(nature(&spec).first, expect, "{spec}");
+        }
+        check(&json!({"type": "ReCreate"}), First::Unready);
+        check(&json!({"scatterStrategy": null}), First::Unready);
+        check(&json!({"priorityStrategy": {"weightPriority": []}}), First::Unknown);
+        check(&json!({"scatterStrategy": [{"key": "zone", "value": "a"}]}), First::Unknown);
+    }
 }
