@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::error::Cause;
-use crate::kind::Kind;
+use crate::kind::{Custom, Kind};
 use crate::types::{self, DecodeError};
 use crate::{builtin, crd};
 
@@ -41,9 +41,14 @@ pub fn default(kind: &Kind, object: &mut Value) {
 pub fn validate(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = builtin::validate(kind, object);
     if let Some(custom) = &kind.custom {
-        causes.extend(crd::validate(&custom.schema, object, None));
+        causes.extend(custom_causes(kind, custom, object, None));
     }
     causes
+}
+
+fn custom_causes(kind: &Kind, custom: &Custom, new: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let scale = kind.scale.iter().flat_map(|paths| crd::validate_scale(paths, new));
+    scale.chain(crd::validate(&custom.schema, new, old)).collect()
 }
 
 /// What is wrong with a change. `subresource` is `status`, `scale`, … or `None`.
@@ -55,7 +60,16 @@ pub fn validate_update(
 ) -> Vec<Cause> {
     let mut causes = builtin::validate_update(kind, new, old, subresource);
     if let Some(custom) = &kind.custom {
-        causes.extend(crd::validate(&custom.schema, new, Some(old)));
+        causes.extend(custom_causes(kind, custom, new, Some(old)));
+        if subresource == Some("status") {
+            // A status is looked at by itself: its fields are called as they are in it.
+            for cause in &mut causes {
+                if let Some(within) = cause.field.strip_prefix("status.") {
+                    let whole = format!("{} in body", cause.field);
+                    cause.message = cause.message.replace(&whole, &format!("{within} in body"));
+                }
+            }
+        }
     }
     causes
 }

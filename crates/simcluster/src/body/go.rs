@@ -201,7 +201,7 @@ pub(crate) fn shown(value: &Value) -> String {
 }
 
 /// A byte as Go quotes it, each as the character of its number.
-fn quoted(byte: u8) -> String {
+pub(crate) fn quoted(byte: u8) -> String {
     match byte {
         b'\'' => "'\\''".to_owned(),
         b'\\' => "'\\\\'".to_owned(),

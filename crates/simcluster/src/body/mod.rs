@@ -1,6 +1,7 @@
 //! Bodies: JSON and YAML as the real server reads them, with the keys that are told twice.
 
 pub(crate) mod go;
+mod go_yaml;
 mod reader;
 
 use bytes::Bytes;
@@ -48,6 +49,9 @@ pub fn yaml(source: &[u8]) -> Result<Body, Broken> {
     if text.trim().is_empty() {
         return Ok(Body::default());
     }
+    // Most bodies are JSON in YAML's name, of which one look is enough.
+    let looks_like_json = text.starts_with('{');
+    let text = if looks_like_json { text } else { go_yaml::first(text).map_err(Broken::Yaml)? };
     let options = serde_saphyr::options! {
         duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::PassThrough,
     };
@@ -55,11 +59,13 @@ pub fn yaml(source: &[u8]) -> Result<Body, Broken> {
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options, |from| {
         reader.read::<serde_saphyr::Spanned<String>, _>(from)
     });
-    let value = read.map_err(|error| Broken::Yaml(yaml_words(&error)))?;
+    let value = read.map_err(|error| {
+        Broken::Yaml(go_yaml::first(text).err().unwrap_or_else(|| yaml_words(&error)))
+    })?;
     Ok(Body { value, twice: reader.twice, source: Bytes::new() })
 }
 
-/// The parser's message with the line as Go's parser counts it: from zero, which it leaves out.
+/// What only this parser finds wrong, with the line as Go's counts it: from zero, which it leaves out.
 fn yaml_words(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();

@@ -34,9 +34,9 @@ pub(super) fn default(object: &mut Value) {
     let retention = &mut spec["persistentVolumeClaimRetentionPolicy"];
     set(retention, "whenDeleted", "Retain");
     set(retention, "whenScaled", "Retain");
-    if let Some(template) = spec.get_mut("template") {
-        default_template(template);
-    }
+    set(spec, "template", Map::new());
+    set(&mut spec["template"], "spec", Map::new());
+    default_template(&mut spec["template"]);
     for claim in
         spec.get_mut("volumeClaimTemplates").and_then(Value::as_array_mut).into_iter().flatten()
     {
@@ -64,18 +64,20 @@ pub(super) fn validate(object: &Value, out: &mut Causes) {
         "" => out.required("spec.updateStrategy", ""),
         "OnDelete" => {
             if !strategy["rollingUpdate"].is_null() {
-                out.invalid(
-                    "spec.updateStrategy.rollingUpdate",
-                    &strategy["rollingUpdate"],
-                    "only allowed for updateStrategy 'RollingUpdate'",
-                );
+                let shown = rolling_in_go(&strategy["rollingUpdate"]);
+                let why = "only allowed for updateStrategy 'RollingUpdate'";
+                out.push_text("spec.updateStrategy.rollingUpdate", &shown, why);
             }
         }
         "RollingUpdate" => out.not_negative(
             "spec.updateStrategy.rollingUpdate.partition",
             &strategy["rollingUpdate"]["partition"],
         ),
-        _ => out.invalid("spec.updateStrategy", strategy, "must be 'RollingUpdate' or 'OnDelete'"),
+        _ => {
+            let rolling = rolling_in_go(&strategy["rollingUpdate"]);
+            let shown = format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", strategy["type"]);
+            out.push_text("spec.updateStrategy", &shown, "must be 'RollingUpdate' or 'OnDelete'");
+        }
     }
     for field in ["whenDeleted", "whenScaled"] {
         let value = &spec["persistentVolumeClaimRetentionPolicy"][field];
@@ -93,6 +95,15 @@ pub(super) fn validate(object: &Value, out: &mut Causes) {
     let empty = "empty selector is invalid for statefulset";
     selector_and_template(spec, empty, out);
     template::always_restarts(spec, "StatefulSet", out);
+}
+
+/// As the server's own struct is written.
+fn rolling_in_go(rolling: &Value) -> String {
+    if rolling.is_null() {
+        return "null".to_owned();
+    }
+    let (partition, most) = (&rolling["partition"], &rolling["maxUnavailable"]);
+    format!("{{\"Partition\":{partition},\"MaxUnavailable\":{most}}}")
 }
 
 fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
@@ -113,13 +124,12 @@ fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
         Err(_) => out.invalid("spec.selector", &json!(""), ""),
         Ok(parsed) => {
             let labels = &spec["template"]["metadata"]["labels"];
-            if selector.is_object() && !parsed.is_everything() && !parsed.matches(labels) {
-                let shown = if labels.is_null() { json!({}) } else { labels.clone() };
-                out.invalid(
-                    "spec.template.metadata.labels",
-                    &shown,
-                    "`selector` does not match template `labels`",
-                );
+            // An absent selector selects nothing.
+            let selects =
+                selector.is_object() && (parsed.is_everything() || parsed.matches(labels));
+            if !selects {
+                let why = "`selector` does not match template `labels`";
+                out.invalid("spec.template.metadata.labels", labels, why);
             }
         }
     }

@@ -52,7 +52,12 @@ pub fn check(crd: &Value) -> Vec<Cause> {
     let versions = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        out.invalid("spec.versions", &spec["versions"], why);
+        let shown = spec.get("versions").cloned().unwrap_or_else(|| json!([]));
+        out.invalid("spec.versions", &shown, why);
+    }
+    if !versions.iter().any(|version| version["storage"] == true) {
+        let why = "must have at least one stored version";
+        out.invalid("status.storedVersions", &Value::Null, why);
     }
     for (index, version) in versions.iter().enumerate() {
         // One schema for all versions is shown where it once stood.
@@ -73,6 +78,7 @@ pub fn check(crd: &Value) -> Vec<Cause> {
 }
 
 fn root(schema: &Value, path: &str, out: &mut FieldErrors) {
+    structural(schema, path, out);
     match schema["type"].as_str() {
         None => out.required(format!("{path}.type"), "must not be empty at the root"),
         Some("object") => {}
@@ -80,7 +86,6 @@ fn root(schema: &Value, path: &str, out: &mut FieldErrors) {
             out.invalid(format!("{path}.type"), &schema["type"], "must be object at the root");
         }
     }
-    structural(schema, path, out);
 }
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
@@ -96,7 +101,12 @@ fn structural(schema: &Value, path: &str, out: &mut FieldErrors) {
             let path = format!("{path}.x-kubernetes-validations[{index}].rule");
             let alone = json!({"type": schema["type"], "x-kubernetes-validations": [rule]});
             if let Some(why) = rules::broken(&alone) {
-                out.invalid(path, &rule["rule"], &format!("compilation failed: {why}"));
+                // The library names the rule first.
+                let why = why
+                    .split_once("\": ERROR: ")
+                    .map_or(why.clone(), |(_, rest)| format!("ERROR: {rest}"));
+                let why = format!("compilation failed: {}", why.replace("\n|", "\n |"));
+                out.push_text(&path, &rule_in_go(rule), &why);
             }
         }
     }
@@ -112,23 +122,38 @@ fn structural(schema: &Value, path: &str, out: &mut FieldErrors) {
     let properties = schema["properties"].as_object().into_iter().flatten();
     for (key, child) in properties {
         let path = format!("{path}.properties[{key}]");
-        typed(child, &path, "must not be empty for specified object fields", out);
         structural(child, &path, out);
+        typed(child, &path, "must not be empty for specified object fields", out);
     }
     let items = &schema["items"];
     if items.is_object() {
         let path = format!("{path}.items");
-        typed(items, &path, "must not be empty for specified array items", out);
         structural(items, &path, out);
+        typed(items, &path, "must not be empty for specified array items", out);
     } else if schema["type"] == "array" {
         out.required(format!("{path}.items"), "must be specified");
     }
     let more = &schema["additionalProperties"];
     if more.is_object() {
         let path = format!("{path}.additionalProperties");
-        typed(more, &path, "must not be empty for specified object fields", out);
         structural(more, &path, out);
+        typed(more, &path, "must not be empty for specified object fields", out);
     }
+}
+
+/// A rule as the server's own struct is written.
+fn rule_in_go(rule: &Value) -> String {
+    let text = |field: &str| rule.get(field).cloned().unwrap_or_else(|| json!(""));
+    format!(
+        "{{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\
+         \"OptionalOldSelf\":{}}}",
+        text("rule"),
+        text("message"),
+        text("messageExpression"),
+        rule["reason"],
+        text("fieldPath"),
+        rule["optionalOldSelf"],
+    )
 }
 
 fn typed(schema: &Value, path: &str, why: &str, out: &mut FieldErrors) {

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use crate::builtin::FieldErrors;
 use crate::error::Cause;
+use crate::kind::ScalePaths;
 
 mod accept;
 mod defaults;
@@ -42,6 +44,13 @@ pub fn validate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Caus
         causes.extend(rules.check(object, old));
     }
     causes
+}
+
+/// What is wrong with the numbers that a scale of the object would show.
+pub fn validate_scale(paths: &ScalePaths, object: &Value) -> Vec<Cause> {
+    let mut out = FieldErrors::default();
+    validate::scale(paths, object, &mut out);
+    out.into_vec()
 }
 
 /// Joins a path and a field.

@@ -4,8 +4,10 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::path::At;
+use crate::body::go;
 use crate::builtin::FieldErrors;
 use crate::error::Cause;
+use crate::kind::ScalePaths;
 
 /// What is wrong by the schema alone, rules in CEL aside. What is as it was in `old` passes.
 pub(super) fn validate(schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
@@ -26,6 +28,10 @@ fn walk(schema: &Value, value: &Value, old: Option<&Value>, path: At<'_>, out: &
         } else {
             schema["type"].as_str().unwrap_or_default()
         };
+        if schema["type"] == "integer" && value.is_number() {
+            let why = format!("Checked value must be of type integer (default format) in {path}");
+            out.invalid("<nil>", &json!(""), &why);
+        }
         type_invalid(path, name_of(value), wanted, out);
         return;
     }
@@ -73,6 +79,38 @@ fn walk(schema: &Value, value: &Value, old: Option<&Value>, path: At<'_>, out: &
         out.not_supported(path.to_string(), value, &known);
     }
     combinations(schema, value, path, out);
+}
+
+/// What a scale says of the object behind it: its numbers have to be such.
+pub(super) fn scale(paths: &ScalePaths, object: &Value, out: &mut FieldErrors) {
+    for path in [&paths.spec_replicas, &paths.status_replicas] {
+        let found = object.pointer(&path.replace('.', "/")).unwrap_or(&Value::Null);
+        match found.as_i64() {
+            Some(..0) => out.invalid(path, found, "should be a non-negative integer"),
+            Some(number) if number > i64::from(i32::MAX) => {
+                let why = format!("should be less than or equal to {}", i32::MAX);
+                out.invalid(path, found, &why);
+            }
+            None if !found.is_null() => {
+                let (shown, name) = (go::shown(found), go_name(found));
+                let why =
+                    format!("{path} accessor error: {shown} is of the type {name}, expected int64");
+                out.invalid(path, &json!(0), &why);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn go_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
 }
 
 fn type_invalid(path: At<'_>, got: &str, wanted: &str, out: &mut FieldErrors) {

@@ -116,6 +116,7 @@ impl Call<'_> {
         match self.asked.method {
             Method::GET | Method::HEAD => {
                 let query = self.query();
+                query.check()?;
                 if query.watch {
                     return self.watch(&query);
                 }
@@ -184,6 +185,14 @@ impl Call<'_> {
             "log" if pods => {
                 self.skin.server.lock().get(&self.kind, &self.key(name))?;
                 Ok(text(200, ""))
+            }
+            // Each definition answers for its own paths.
+            _ if self.kind.custom.is_some() => {
+                let mut error = ApiError::not_found(&self.kind, name);
+                if let Some(details) = &mut error.details {
+                    details["causes"] = Value::Null;
+                }
+                Err(error)
             }
             _ => Err(ApiError::no_such_resource()),
         }

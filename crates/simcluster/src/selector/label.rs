@@ -231,7 +231,7 @@ impl Parser {
                 let value = self.value()?;
                 let bound = value.parse().map_err(|_| {
                     SelectorError(format!(
-                        "values[0][{key}]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, \
+                        "values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, \
                          the value must be an integer"
                     ))
                 })?;

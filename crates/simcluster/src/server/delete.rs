@@ -163,7 +163,20 @@ fn mark(kind: &Kind, before: &Value, after: &mut Value, grace: i64, now: Timesta
     match kind.plural.as_str() {
         // These two have registries of their own, which know no grace and no generation.
         "namespaces" => after["status"]["phase"] = json!("Terminating"),
-        "customresourcedefinitions" => {}
+        "customresourcedefinitions" => {
+            let condition = json!({
+                "type": "Terminating",
+                "status": "True",
+                "lastTransitionTime": now.to_string(),
+                "reason": "InstanceDeletionPending",
+                "message": "CustomResourceDefinition marked for deletion; CustomResource deletion \
+                            will begin soon",
+            });
+            match after["status"]["conditions"].as_array_mut() {
+                Some(all) => all.push(condition),
+                None => after["status"]["conditions"] = json!([condition]),
+            }
+        }
         _ => {
             after["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
             if let Some(generation) = before["metadata"]["generation"].as_i64() {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Inner;
 use super::past::{Past, changes_since, place};
+use crate::body::go;
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object::{self, Key, Object};
@@ -86,6 +87,8 @@ pub struct ListQuery {
     pub initial_events: Option<bool>,
     /// `timeoutSeconds`.
     pub timeout_seconds: Option<u64>,
+    /// The first parameter that is no number and has to be one.
+    pub(crate) wrong: Option<String>,
 }
 
 impl ListQuery {
@@ -97,6 +100,11 @@ impl ListQuery {
             match key.as_str() {
                 "labelSelector" => out.label_selector.clone_from(value),
                 "fieldSelector" => out.field_selector.clone_from(value),
+                "limit" | "timeoutSeconds"
+                    if !value.is_empty() && value.parse::<i64>().is_err() =>
+                {
+                    out.wrong.get_or_insert_with(|| value.clone());
+                }
                 "limit" => out.limit = value.parse().unwrap_or(0),
                 "continue" => out.continue_.clone_from(value),
                 "resourceVersion" => out.resource_version.clone_from(value),
@@ -109,6 +117,16 @@ impl ListQuery {
             }
         }
         out
+    }
+
+    /// 400: a parameter that has to be a number and is none.
+    pub fn check(&self) -> Result<(), ApiError> {
+        match &self.wrong {
+            None => Ok(()),
+            Some(text) => Err(ApiError::bad_request(format!(
+                "strconv.ParseInt: parsing \"{text}\": invalid syntax"
+            ))),
+        }
     }
 
     /// `resourceVersion` as a number; `None` when absent.
@@ -310,8 +328,8 @@ impl Token {
             .map_err(|error| bad(error.to_string()))?;
         let read: Result<Value, _> = serde_json::from_slice(&bytes);
         let value = read.map_err(|_| {
-            let first = bytes.first().map_or(' ', |&b| char::from(b));
-            bad(format!("invalid character '{first}' looking for beginning of value"))
+            let first = go::quoted(bytes.first().copied().unwrap_or(b' '));
+            bad(format!("invalid character {first} looking for beginning of value"))
         })?;
         let (Some(revision), Some(start)) = (value["rv"].as_u64(), value["start"].as_str()) else {
             return Err(bad("incorrect encoded start resourceVersion".to_owned()));

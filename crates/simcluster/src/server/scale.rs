@@ -183,7 +183,8 @@ impl Inner {
             return Err(ApiError::stale(kind, &key.name));
         }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
-        if replicas < 0 {
+        // A custom object has its own rules about that.
+        if replicas < 0 && kind.custom.is_none() {
             let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
             return Err(ApiError::invalid(
                 &kind_of_scale(),

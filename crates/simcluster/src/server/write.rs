@@ -203,6 +203,10 @@ impl Inner {
             return Err(ApiError::invalid(&named, &key.name, vec![cause]));
         }
         let version = object::resource_version(&object);
+        if !version.is_empty() && version.parse::<u64>().is_err() {
+            let why = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
+            return Err(ApiError::new(500, "", why));
+        }
         if !version.is_empty() && version != object::resource_version(before) {
             return Err(ApiError::stale(kind, &key.name));
         }

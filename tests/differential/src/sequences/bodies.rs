@@ -16,6 +16,7 @@ const APPLY: &str = "application/apply-patch+yaml";
 pub(super) fn all() -> Vec<(&'static str, Vec<Step>)> {
     vec![
         ("broken bodies", broken()),
+        ("YAML that is none", broken_yaml()),
         ("broken patches", broken_patches()),
         ("keys told twice", twice()),
         ("keys told twice in a patch", twice_in_patches()),
@@ -136,6 +137,78 @@ const TWICE: &[&str] = &[
     "\"metadata\":{\"labels\":{\"x\":\"1\"}}",
     "\"data\":{\"k\":\"1\"},\"DATA\":{\"l\":\"2\"}",
 ];
+
+const BROKEN_YAML: &[&str] = &[
+    "a: b: c",
+    "a: 1\nb",
+    "a: 1\nb\nc: 1",
+    "a: 'x",
+    "a:\n  b: 'x\n",
+    "a: \"\\q\"",
+    "a: \"\\xg\"",
+    "a: \"\\ud800\"",
+    "a: 1\nb: \"x\\\n  y\\z\"",
+    "a: [1, 2",
+    "a: [1 2]\nb",
+    "a: [1, 2}",
+    "a: {b: 1",
+    "a: {b: 1]",
+    "{a: 1 b: 2}",
+    "- a\nb: 1",
+    "- a\n - b\nc",
+    "a:\n- 1\n - 2\n- 3\nb",
+    "a:\n  - 1\n - 2",
+    "a: @x",
+    "a: `x`",
+    "a: - b",
+    "- - a\n -b",
+    "? a\n? b\n: : c\n  d",
+    "a: |\n\tb",
+    "a: |0\n  b",
+    "a: |x\n  b",
+    "a: b\n\tc",
+    "a:\n\tb: 1",
+    "a:\n  b: 1\n\tc: 1",
+    "\ta: 1",
+    "a: 1\n\t\nb: 1",
+    "a: *",
+    "a: &",
+    "a: *x",
+    "a: &x! 1",
+    "a: 1\n---\nb: [",
+    "a: 1\n... x\nb: [",
+    "%YAML 1.1\na: 1",
+    "--- a: 1",
+    "---\na: 'x\n--- y'",
+    "a: !x",
+    "!!map [",
+    "a: %x",
+    "a: ]",
+    "]",
+    ",",
+    "a, b: c\n , d",
+    "key: value\n  more: 1",
+    "metadata:\n  name: a\n   labels: {}",
+    "metadata:\n  name: a\n labels: {}\n",
+    "metadata:\n    name: a\n  labels: {}\n",
+    "a: #\n b",
+    "a: \"b\" c",
+    "a: 'b' 'c'\nd: 1",
+    "a: [b]c\nd: 1",
+    "a:b\nc: 1",
+    "a: 1\n  b: 1\nc: 1",
+    "# only this\n",
+    "---\n",
+];
+
+fn broken_yaml() -> Vec<Step> {
+    let path = format!("{CONFIGMAPS}?dryRun=All");
+    let mut out: Vec<Step> =
+        BROKEN_YAML.iter().map(|body| send("POST", &path, YAML, body)).collect();
+    let apply = format!("{A}?fieldManager=one&dryRun=All");
+    out.extend(BROKEN_YAML.iter().take(12).map(|body| send("PATCH", &apply, APPLY, body)));
+    out
+}
 
 fn twice() -> Vec<Step> {
     let mut out = Vec::new();
