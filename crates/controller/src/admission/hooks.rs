@@ -205,6 +205,33 @@ mod tests {
     }
 
     #[test]
+    fn each_kind_is_asked_about_in_every_version_that_it_may_be_served_in() {
+        let all = webhooks(&mutating(&client_config, None)).into_iter().map(|hook| {
+            let rule = &hook["rules"][0];
+            let words = |field: &str| rule[field].as_array().unwrap().clone();
+            (hook["name"].clone(), words("apiGroups"), words("apiVersions"), words("resources"))
+        });
+        let native = |plural: &str| {
+            let name = json!(format!("{plural}.apps.sluice.dev"));
+            (name, vec![json!("apps")], vec![json!("v1")], vec![json!(plural)])
+        };
+        let kruise = |plural: &str| {
+            let name = json!(format!("{plural}.apps.kruise.io.sluice.dev"));
+            let versions = vec![json!("v1beta1"), json!("v1alpha1")];
+            (name, vec![json!("apps.kruise.io")], versions, vec![json!(plural)])
+        };
+        let expect = [
+            native("deployments"),
+            native("statefulsets"),
+            native("daemonsets"),
+            kruise("clonesets"),
+            kruise("statefulsets"),
+            kruise("daemonsets"),
+        ];
+        assert_eq!(all.collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
     fn an_operator_of_one_namespace_is_asked_about_that_alone() {
         let both =
             [validating(&client_config, Some("shop")), mutating(&client_config, Some("shop"))];

@@ -176,3 +176,39 @@ async fn without_caches_a_first_change_has_to_wait_and_everything_else_has_not()
         assert_eq!(patched(&other), other["object"], "{field}");
     }
 }
+
+/// The webhook's answer to the change of a workload of Kruise in release, which stands like this.
+fn kruise(kind: &str, version: &str, strategy: &Value, change: &Value) -> Value {
+    let stamp = if kind == "CloneSet" { "100%" } else { "32767" };
+    let old = json!({
+        "metadata": {"name": "web", "namespace": "shop", "annotations": {
+            "rollouts.kruise.io/in-progressing": r#"{"rolloutName":"steps"}"#,
+            "batchrelease.rollouts.kruise.io/control-info": "{}",
+            "sluice.dev/held-partition": stamp, "sluice.dev/original-update-strategy": "{}",
+        }},
+        "spec": {"replicas": 5, "updateStrategy": strategy},
+    });
+    let mut new = old.clone();
+    new["spec"]["updateStrategy"] = change.clone();
+    let mut request = update(&old, &new);
+    request["kind"] = json!({"group": "apps.kruise.io", "version": version, "kind": kind});
+    let found = patched(&request);
+    let warned = answer(WORKLOADS, &request)["warnings"].to_string();
+    json!([found["spec"]["updateStrategy"], warned.contains("stays held")])
+}
+
+#[tokio::test(start_paused = true)]
+async fn workloads_of_kruise_stay_held_in_whichever_version_they_are_written() {
+    fn check(kind: &str, strategy: &Value, change: &Value) {
+        for version in ["v1alpha1", "v1beta1"] {
+            let found = kruise(kind, version, strategy, change);
+            assert_eq!(found, json!([strategy, true]), "{kind} {version}");
+        }
+    }
+    let whole = json!({"partition": "100%"});
+    check("CloneSet", &whole, &json!({"partition": "60%"}));
+    check("CloneSet", &whole, &json!({"partition": 0}));
+    let rolling = |partition: u32| json!({"rollingUpdate": {"partition": partition}});
+    check("StatefulSet", &rolling(32767), &rolling(2));
+    check("DaemonSet", &rolling(32767), &rolling(0));
+}

@@ -77,8 +77,12 @@ pub fn observe(caches: &Caches, key: &Key, settings: &inner::Settings) -> Option
     let release = held.releases.get(key);
     let (workload, live) = workload(&held, seen, &rollout, &status);
     let mark = live.as_ref().and_then(|live| annotation(&live.object, IN_PROGRESSING));
+    let mut asked = convert::engine_rollout(&rollout, rival(&held, seen, mark));
+    if let Some(workload) = &seen.workload {
+        asked.workload = format!("{} {}", workload.kind.word(), workload.key.name);
+    }
     let world = inner::World {
-        rollout: convert::engine_rollout(&rollout, rival(&held, seen, mark)),
+        rollout: asked,
         status,
         workload,
         release: release.map(|release| read_release(&held, release, &rollout)),
