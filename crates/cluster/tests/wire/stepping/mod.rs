@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "objects read better where they are made")]
 
+mod kruise;
 mod seeing;
 mod writing;
 
