@@ -93,7 +93,7 @@ pub async fn release(kind: &'static Kind, pods: u32, start_up: i64) -> Vec<Batch
             let state = status["currentStepState"].as_str().unwrap_or_default();
             let done = ["StepPaused", "StepReady", "Completed"].contains(&state);
             let index = status["currentStepIndex"].as_u64().unwrap_or(0);
-            index > step || (index == step && done)
+            status["phase"] == "Progressing" && (index > step || (index == step && done))
         };
         wait_for(Duration::from_secs(86_400), done).await.expect("the step is done");
         batches.push(Batch { took: began.elapsed(), requests: taken(&witness) });
