@@ -25,7 +25,7 @@ pub(super) fn order(kind: Option<Kind>) -> &'static str {
             "from the highest ordinal down; with unorderedUpdate as its own controller picks them"
         }
         Some(Kind::AdvancedDaemonSet) => {
-            "as its own controller picks them: Pods that are not ready first"
+            "in the order of their Nodes' names; an old Pod that is down goes besides"
         }
         Some(Kind::DaemonSet) => {
             "Pods that are not running, then those that are not ready, then by the lowest \
