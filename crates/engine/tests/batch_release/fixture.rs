@@ -9,27 +9,13 @@ use engine::front::batch_release::{
     BatchState, Body, Control, Decision, Deployment, Machinery, Marks, Phase, Release, Rolling,
     Status, Target, World, decide,
 };
-use engine::mover::replica_sets::ReplicaSet;
 use engine::nature::Nature;
 use engine::quantity::IntOrPercent;
-use engine::world::{
-    Budget, Claim, Outcome, Pod, PodManagement, PodPhase, Settings, Strategy, Trouble, Uid,
-    Workload,
-};
-use jiff::{SignedDuration, Timestamp};
+use engine::world::{Outcome, Pod, Settings, Strategy, Trouble, Workload};
+use jiff::SignedDuration;
 
-/// Noon of the day on which all tables are looked at.
-pub(crate) fn noon() -> Timestamp {
-    "2026-03-01T12:00:00Z".parse().expect("a literal timestamp")
-}
-
-pub(crate) fn ago(seconds: i64) -> Timestamp {
-    noon() - SignedDuration::from_secs(seconds)
-}
-
-pub(crate) fn ahead(seconds: i64) -> Timestamp {
-    noon() + SignedDuration::from_secs(seconds)
-}
+use crate::kubernetes::{self, workload};
+pub(crate) use crate::kubernetes::{ago, ahead, budget_over, noon, pod, sized, uid};
 
 pub(crate) fn pods(count: u32) -> IntOrPercent {
     IntOrPercent::Int(count)
@@ -77,26 +63,6 @@ fn release(kind: &str) -> Release {
         deleted: false,
         finalizer: true,
         progress_deadline: SignedDuration::from_secs(600),
-    }
-}
-
-fn workload(replicas: u32, strategy: Strategy) -> Workload {
-    Workload {
-        uid: "workload-uid".into(),
-        generation: 2,
-        observed_generation: 2,
-        replicas,
-        first_ordinal: 0,
-        reserved: std::collections::BTreeSet::new(),
-        management: PodManagement::Parallel,
-        strategy,
-        min_ready: SignedDuration::ZERO,
-        update_revision: "v2".into(),
-        current_revision: "v1".into(),
-        matches: true,
-        template_matches: true,
-        claim: Claim::Free,
-        terminating: false,
     }
 }
 
@@ -192,34 +158,6 @@ pub(crate) fn deployment(replicas: u32) -> Fixture {
         stable: Some("web-v1".into()),
     });
     world("Deployment", workload(replicas, Strategy::OnDelete), machinery)
-}
-
-pub(crate) fn sized(name: &str, revision: u64, size: u32, sized_for: u32) -> ReplicaSet {
-    let name = name.into();
-    ReplicaSet { name, revision, size, available: size, sized_for, seen: true }
-}
-
-/// Named by its number, ready for an hour.
-pub(crate) fn pod(number: u32, revision: &str) -> Pod {
-    Pod {
-        name: format!("web-{number}"),
-        uid: uid(number, revision),
-        resource_version: "7".into(),
-        ordinal: number,
-        node: Some(format!("n{number}")),
-        revision: revision.into(),
-        version: revision.into(),
-        phase: PodPhase::Running,
-        ready_since: Some(ago(3600)),
-        created: ago(4000 - i64::from(number)),
-        deletion: None,
-        finalizers: Vec::new(),
-        trouble: None,
-    }
-}
-
-pub(crate) fn uid(number: u32, revision: &str) -> Uid {
-    Uid(format!("web-{number}@{revision}"))
 }
 
 impl Fixture {
@@ -362,23 +300,5 @@ impl Fixture {
 }
 
 pub(crate) fn trouble() -> Trouble {
-    Trouble { reason: "ImagePullBackOff".into(), message: String::new() }
-}
-
-pub(crate) fn budget_over(pods: &[Pod], expected: u32, max_unavailable: u32) -> Budget {
-    let healthy =
-        pods.iter().filter(|pod| pod.ready_since.is_some() && pod.deletion.is_none()).count();
-    let healthy = u32::try_from(healthy).expect("few Pods");
-    let desired = expected.saturating_sub(max_unavailable);
-    Budget {
-        name: "web-pdb".into(),
-        limit: format!("maxUnavailable: {max_unavailable}"),
-        observed: true,
-        allowed: healthy.saturating_sub(desired),
-        current_healthy: healthy,
-        desired_healthy: desired,
-        expected,
-        always_allow_unhealthy: false,
-        sync_failed: None,
-    }
+    kubernetes::trouble("ImagePullBackOff")
 }

@@ -10,7 +10,8 @@ use engine::world::PodManagement;
 use jiff::Timestamp;
 
 use crate::judge::judge;
-use crate::model::{Clones, Cluster, Kind, Make};
+use crate::kubernetes::Clones;
+use crate::model::{Cluster, Kind, Make};
 use crate::walk::{self, Event, given_back};
 
 /// Whether a release of this kind can be turned back in batches.
@@ -94,7 +95,7 @@ impl Led {
     fn world(&self) -> rollout::World {
         let body = &self.cluster.body;
         let (workload, template) = (&body.workload, &body.workload.update_revision);
-        let updated = self.cluster.at(template);
+        let updated = self.cluster.kubernetes.at(template);
         let old = self.cluster.count() - updated;
         let stable = body.stable_revision.clone().unwrap_or_default();
         let workload = Workload {
@@ -179,11 +180,11 @@ impl Led {
 
     fn look(&mut self) {
         let world = self.world();
-        let due = self.wake.is_some_and(|at| at <= self.cluster.now);
+        let due = self.wake.is_some_and(|at| at <= self.cluster.kubernetes.now);
         if self.last.as_ref() == Some(&world) && !due {
             return;
         }
-        let decision = rollout::decide(&world, self.cluster.now);
+        let decision = rollout::decide(&world, self.cluster.kubernetes.now);
         self.last = Some(world);
         self.status = decision.status;
         self.wake = decision.wake;
@@ -279,7 +280,7 @@ impl Led {
         let message = &self.cluster.status.message;
         assert_eq!(self.step(), (step, StepState::StepPaused), "{kind:?}: {message}");
         let template = &self.cluster.body.workload.update_revision;
-        assert_eq!(self.cluster.at(template), updated, "{kind:?}: {message}");
+        assert_eq!(self.cluster.kubernetes.at(template), updated, "{kind:?}: {message}");
     }
 
     /// Healthy, the workload as its user had it, and every Pod at this template.
@@ -289,6 +290,6 @@ impl Led {
         assert_eq!(self.status.phase, Some(rollout::Phase::Healthy), "{kind:?}");
         assert!(!self.exists() && !self.cluster.body.in_progressing, "{kind:?}");
         given_back(&self.cluster);
-        assert_eq!(self.cluster.at(template), self.cluster.count(), "{kind:?}");
+        assert_eq!(self.cluster.kubernetes.at(template), self.cluster.count(), "{kind:?}");
     }
 }

@@ -100,10 +100,10 @@ fn a_pause_stops_the_batch_that_is_under_way() {
         led.seconds(3);
         led.rollout.paused = true;
         led.run();
-        let moved = led.cluster.at("b");
+        let moved = led.cluster.kubernetes.at("b");
         assert!(moved < 10, "{kind:?}: {moved}");
         led.run();
-        assert_eq!(led.cluster.at("b"), moved, "{kind:?}");
+        assert_eq!(led.cluster.kubernetes.at("b"), moved, "{kind:?}");
         led.rollout.paused = false;
         led.run();
         led.is_over("b");
@@ -121,7 +121,7 @@ fn a_workload_that_is_scaled_keeps_the_share_of_its_step() {
         led.run();
         // What comes up on new Nodes, or beside a partition that could not be seen in time, is not turned
         // back; it is part of the steps that follow.
-        let updated = led.cluster.at("b");
+        let updated = led.cluster.kubernetes.at("b");
         assert!(updated >= 2, "{kind:?}: {updated}");
         if kind == Kind::Deployment {
             led.waits(1, 2);
@@ -147,8 +147,8 @@ fn a_release_of_a_hundred_pods_costs_few_requests_beside_the_labels() {
         (KINDS[12], (16, 12, 0)),
     ] {
         let mut led = led(kind, 100, &[percent(20), percent(60), percent(100)]);
-        led.cluster.make.budget = Some(25);
-        led.cluster.make.max_unavailable = 25;
+        led.cluster.kubernetes.budget_of = Some(25);
+        led.cluster.kubernetes.max_unavailable = 25;
         led.cluster.body.max_unavailable = Some(pods(25));
         if let Machinery::Deployment(deployment) = &mut led.cluster.body.machinery {
             deployment.rolling = Some(Rolling::default());

@@ -1,5 +1,8 @@
 //! The promises of a `BatchRelease`, as tables of single looks and as walks over a small cluster.
 
+#[path = "../kubernetes/mod.rs"]
+mod kubernetes;
+
 mod fixture;
 mod said;
 mod model;

@@ -5,9 +5,11 @@ use engine::quantity::IntOrPercent;
 use engine::world::PodManagement;
 use proptest::prelude::*;
 
-use crate::fixture::{percent, pods};
+use crate::fixture::{percent, pods, trouble};
 use crate::judge::judge;
-use crate::model::{Clones, Cluster, Crash, Kind, Make, own};
+use crate::kubernetes::Crash;
+use crate::lead::KINDS;
+use crate::model::{Cluster, Kind, Make, own};
 
 /// Long enough for anything to come to rest.
 const LONG: u32 = 400;
@@ -32,33 +34,18 @@ pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
         Event::Approve => cluster.approve(),
         Event::Pause(paused) => cluster.release.paused = paused,
         Event::Scale(replicas) => cluster.scale(replicas),
-        Event::Lose(nth) => cluster.lose(nth),
-        Event::Sicken(nth) => cluster.sicken(nth),
+        Event::Lose(nth) => cluster.kubernetes.lose(nth),
+        Event::Sicken(nth) => cluster.kubernetes.sicken(nth, Some(trouble())),
         Event::Template(template) => cluster.template(template),
-        Event::Crash(crash) => cluster.crash(crash),
-        Event::Lag(seconds) => cluster.lag = seconds,
-        Event::ControllerLag(seconds) => cluster.controller_lag = seconds,
+        Event::Crash(crash) => cluster.operator.crash = Some(crash),
+        Event::Lag(seconds) => cluster.operator.lag = seconds,
+        Event::ControllerLag(seconds) => cluster.kubernetes.controller_lag = seconds,
         Event::RolloutLag(seconds) => cluster.rollout_lag = seconds,
     }
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
-    prop::sample::select(vec![
-        Kind::Set(PodManagement::Parallel),
-        Kind::Set(PodManagement::OrderedReady),
-        Kind::OnDelete,
-        Kind::Daemons,
-        Kind::Deployment,
-        Kind::Clones(Clones { in_place: false, surge: 0, priorities: false }),
-        Kind::Clones(Clones { in_place: true, surge: 0, priorities: true }),
-        Kind::Clones(Clones { in_place: false, surge: 2, priorities: false }),
-        Kind::AdvancedSet(PodManagement::Parallel),
-        Kind::AdvancedSet(PodManagement::OrderedReady),
-        Kind::AdvancedOnDelete,
-        Kind::Unordered,
-        Kind::AdvancedDaemons,
-        Kind::AdvancedDaemonsOnDelete,
-    ])
+    prop::sample::select(KINDS.to_vec())
 }
 
 fn makes() -> impl Strategy<Value = Make> {
@@ -136,7 +123,7 @@ fn comes_to_its_end(cluster: &mut Cluster) {
     cluster.promote();
     cluster.rest(LONG, &mut judge);
     assert_eq!(cluster.status.phase, Some(Phase::Completed), "{}", cluster.status.message);
-    assert_eq!(cluster.at("z"), cluster.count(), "{:?}", cluster.revisions());
+    assert_eq!(cluster.kubernetes.at("z"), cluster.count(), "{:?}", cluster.revisions());
     given_back(cluster);
 }
 
@@ -257,7 +244,7 @@ proptest! {
         cluster.promote();
         cluster.rest(LONG, &mut judge);
         prop_assert_eq!(cluster.status.phase, Some(Phase::Completed));
-        prop_assert_eq!(cluster.at("a"), cluster.count());
+        prop_assert_eq!(cluster.kubernetes.at("a"), cluster.count());
         given_back(&cluster);
     }
 
@@ -273,7 +260,7 @@ proptest! {
             let mut cluster = walk(make, &plan, &[]);
             for _ in 0..=approvals {
                 for crash in crashes {
-                    cluster.crash(*crash);
+                    cluster.operator.crash = Some(*crash);
                     cluster.run(apart, &mut judge);
                 }
                 cluster.rest(LONG, &mut judge);

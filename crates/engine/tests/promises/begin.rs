@@ -94,7 +94,7 @@ fn a_third_template_supersedes_the_one_before() {
             world.rollout.desired_hash = "hash-v3".into();
             world.rollout.generation = 3;
             world.outcome.applied =
-                Some(Applied { uid: "set-uid".into(), hash: "hash-v3".into(), generation: 3 });
+                Some(Applied { uid: "workload-uid".into(), hash: "hash-v3".into(), generation: 3 });
         })
         .with_set(|set| {
             set.update_revision = "v3".into();

@@ -108,7 +108,7 @@ fn a_new_identity_starts_the_clock_again() {
 fn a_pod_stuck_in_termination_is_named_with_its_node_and_never_forced() {
     let fixture = waiting(600).pod(3, |pod| pod.deletion = Some(ago(500)));
     let decision = check(&fixture, "Failed ProgressDeadlineExceeded: -");
-    names(&decision.status.reason, &["web-3", "terminating", "node n1", "never force-deleted"]);
+    names(&decision.status.reason, &["web-3", "terminating", "node n3", "never force-deleted"]);
     let fixture = fixture.pod(3, |pod| pod.finalizers = vec!["example.com/drain".to_owned()]);
     let decision = check(&fixture, "Failed ProgressDeadlineExceeded: -");
     names(&decision.status.reason, &["web-3", "terminating", "node n1", "example.com/drain"]);

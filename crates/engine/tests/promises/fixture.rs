@@ -9,28 +9,15 @@ use engine::decision::{Action, Decision};
 use engine::quantity::Percent;
 use engine::status::{Phase, PodRow, PodState, Reason, Status};
 use engine::world::{
-    Applied, ApplyRefused, Budget, Build, Claim, Discovery, Outcome, Pod, PodManagement, PodPhase,
-    Refusal, Rollout, Settings, Strategy, Trouble, Uid, UnhealthyPods, VersionLeak, Workload,
-    World,
+    Applied, ApplyRefused, Build, Claim, Discovery, Outcome, Pod, PodPhase, Refusal, Rollout,
+    Settings, Strategy, UnhealthyPods, VersionLeak, Workload, World,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
-/// Noon of the day on which all tables are looked at.
-pub(crate) fn noon() -> Timestamp {
-    "2026-03-01T12:00:00Z".parse().expect("a literal timestamp")
-}
-
-pub(crate) fn seconds(n: i64) -> SignedDuration {
-    SignedDuration::from_secs(n)
-}
-
-pub(crate) fn ago(n: i64) -> Timestamp {
-    noon() - seconds(n)
-}
-
-pub(crate) fn ahead(n: i64) -> Timestamp {
-    noon() + seconds(n)
-}
+use crate::kubernetes;
+pub(crate) use crate::kubernetes::{
+    ago, ahead, budget_over, noon, pod as ready_pod, seconds, trouble, uid,
+};
 
 pub(crate) fn rollout() -> Rollout {
     Rollout {
@@ -57,45 +44,8 @@ pub(crate) fn rollout() -> Rollout {
 
 /// A StatefulSet at v2 whose rolling history stands at v1.
 pub(crate) fn workload(replicas: u32) -> Workload {
-    Workload {
-        uid: "set-uid".into(),
-        generation: 2,
-        observed_generation: 2,
-        replicas,
-        first_ordinal: 0,
-        reserved: std::collections::BTreeSet::new(),
-        management: PodManagement::Parallel,
-        strategy: Strategy::OnDelete,
-        min_ready: SignedDuration::ZERO,
-        update_revision: "v2".into(),
-        current_revision: "v1".into(),
-        matches: true,
-        template_matches: true,
-        claim: Claim::Ours,
-        terminating: false,
-    }
-}
-
-pub(crate) fn ready_pod(ordinal: u32, revision: &str) -> Pod {
-    Pod {
-        name: format!("web-{ordinal}"),
-        uid: uid(ordinal, revision),
-        resource_version: "7".into(),
-        ordinal,
-        node: Some("n1".into()),
-        revision: revision.into(),
-        version: revision.into(),
-        phase: PodPhase::Running,
-        ready_since: Some(ago(3600)),
-        created: ago(3660),
-        deletion: None,
-        finalizers: Vec::new(),
-        trouble: None,
-    }
-}
-
-pub(crate) fn uid(ordinal: u32, revision: &str) -> Uid {
-    Uid(format!("web-{ordinal}@{revision}"))
+    let workload = kubernetes::workload(replicas, Strategy::OnDelete);
+    Workload { claim: Claim::Ours, ..workload }
 }
 
 /// A world in the making.
@@ -117,7 +67,11 @@ pub(crate) fn world() -> Fixture {
             update_revision: "v2".into(),
             stable_revision: "v1".into(),
             desired_hash: "hash-v2".into(),
-            applied: Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 2 }),
+            applied: Some(Applied {
+                uid: "workload-uid".into(),
+                hash: "hash-v2".into(),
+                generation: 2,
+            }),
             last_progress: Some(ago(60)),
             spec_current: true,
             ..Status::default()
@@ -313,28 +267,6 @@ impl Fixture {
         self.world.status = decision.status;
         self
     }
-}
-
-pub(crate) fn budget_over(pods: &[Pod], expected: u32, max_unavailable: u32) -> Budget {
-    let healthy =
-        pods.iter().filter(|pod| pod.ready_since.is_some() && pod.deletion.is_none()).count();
-    let healthy = u32::try_from(healthy).expect("few Pods");
-    let desired = expected.saturating_sub(max_unavailable);
-    Budget {
-        name: "web-pdb".into(),
-        limit: format!("maxUnavailable: {max_unavailable}"),
-        observed: true,
-        allowed: healthy.saturating_sub(desired),
-        current_healthy: healthy,
-        desired_healthy: desired,
-        expected,
-        always_allow_unhealthy: false,
-        sync_failed: None,
-    }
-}
-
-pub(crate) fn trouble(reason: &str) -> Trouble {
-    Trouble { reason: reason.into(), message: String::new() }
 }
 
 pub(crate) fn row(pod: &Pod) -> PodRow {

@@ -1,5 +1,9 @@
 //! The promises of the decisions, as tables of single looks and as walks over a small cluster.
 
+#[path = "../kubernetes/mod.rs"]
+#[allow(dead_code, reason = "only StatefulSets have a StatefulsetRollout")]
+mod kubernetes;
+
 mod fixture;
 mod judge;
 mod model;

@@ -237,7 +237,7 @@ fn an_apply_waits_for_the_partition_that_was_just_written() {
         world.rollout.desired_hash = "hash-label".into();
         world.rollout.generation = 3;
         world.outcome.applied =
-            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 9 });
+            Some(Applied { uid: "workload-uid".into(), hash: "hash-v2".into(), generation: 9 });
         world.outcome.acted_at = Some(ago(1));
     });
     let fixture = fixture.with_set(|set| set.matches = false);

@@ -29,7 +29,7 @@ fn a_set_that_was_never_there_is_created() {
 fn a_set_that_was_just_created_is_waited_for_and_not_created_twice() {
     let fixture = fresh().again().with(|world| {
         world.outcome.applied =
-            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 1 });
+            Some(Applied { uid: "workload-uid".into(), hash: "hash-v2".into(), generation: 1 });
         world.outcome.acted_at = Some(ago(3));
     });
     check(&fixture, "InProgress Creating: -");
@@ -58,7 +58,7 @@ fn deleted_after_our_apply() -> Fixture {
         world.status.deleted = false;
         world.status.workload_name = "web".into();
         world.outcome.applied =
-            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 2 });
+            Some(Applied { uid: "workload-uid".into(), hash: "hash-v2".into(), generation: 2 });
         world.outcome.acted_at = Some(ago(3));
     })
 }
@@ -128,7 +128,7 @@ fn an_existing_set_is_adopted_as_it_is_without_a_restart() {
     });
     let applied = applied.with(|world| {
         world.outcome.applied =
-            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 3 });
+            Some(Applied { uid: "workload-uid".into(), hash: "hash-v2".into(), generation: 3 });
     });
     check(&applied, "Done Completed: -");
 }
@@ -138,7 +138,7 @@ fn a_rollout_deleted_and_created_again_goes_on_from_the_pods_as_they_are() {
     let fixture = world().budget(2).percent(75).updated(3).with(|world| {
         world.status = engine::status::Status::default();
         world.status.applied =
-            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 2 });
+            Some(Applied { uid: "workload-uid".into(), hash: "hash-v2".into(), generation: 2 });
         world.rollout.generation = 1;
     });
     let decision = check(&fixture, "InProgress Evicting: evict 2 1");
@@ -213,7 +213,7 @@ fn a_revision_is_trusted_only_when_the_controller_has_seen_the_spec() {
 fn a_cache_older_than_our_own_apply_is_waited_for() {
     let fixture = world().budget(2).with(|world| {
         world.outcome.applied =
-            Some(Applied { uid: "set-uid".into(), hash: "hash-v2".into(), generation: 3 });
+            Some(Applied { uid: "workload-uid".into(), hash: "hash-v2".into(), generation: 3 });
         world.outcome.acted_at = Some(ago(10));
     });
     check(&fixture, "InProgress WaitingForController: -");

@@ -4,7 +4,8 @@ use engine::status::Phase;
 use engine::world::{PodManagement, Strategy, VersionLeak};
 
 use crate::judge::judge;
-use crate::model::{Crash, Make};
+use crate::kubernetes::Crash;
+use crate::model::Make;
 use crate::walk::{Event, cluster, ends_in, walk};
 
 const IGNORE: (VersionLeak, bool, i64) = (VersionLeak::Ignore, false, 0);
@@ -66,11 +67,15 @@ fn a_rollback_moves_only_the_pods_that_moved() {
         cluster.template("bad");
         cluster.run(100, &mut judge);
         assert_eq!(cluster.status.phase, Some(Phase::Failed));
-        assert_eq!(cluster.at("bad"), 1, "the budget is 1, and the first that moved is broken");
+        assert_eq!(
+            cluster.kubernetes.at("bad"),
+            1,
+            "the budget is 1, and the first that moved is broken"
+        );
         cluster.template("a");
         cluster.run(100, &mut judge);
         assert_eq!(cluster.status.phase, Some(Phase::Done));
-        assert_eq!(cluster.at("a"), 4);
+        assert_eq!(cluster.kubernetes.at("a"), 4);
         assert_eq!(cluster.uids()[..3], before[..3]);
     }
 }
@@ -101,12 +106,12 @@ fn a_new_template_supersedes_a_broken_one_whose_pods_go_at_once() {
         let mut cluster = cluster(make, asked);
         cluster.template("bad");
         cluster.run(100, &mut judge);
-        assert_eq!((cluster.status.phase, cluster.at("bad")), (Some(Phase::Failed), 3));
+        assert_eq!((cluster.status.phase, cluster.kubernetes.at("bad")), (Some(Phase::Failed), 3));
         cluster.template("b");
         cluster.run(8, &mut judge);
-        assert_eq!(cluster.at("bad"), 0, "{:?}", cluster.revisions());
+        assert_eq!(cluster.kubernetes.at("bad"), 0, "{:?}", cluster.revisions());
         cluster.run(100, &mut judge);
-        assert_eq!((cluster.status.phase, cluster.at("b")), (Some(Phase::Done), 6));
+        assert_eq!((cluster.status.phase, cluster.kubernetes.at("b")), (Some(Phase::Done), 6));
     }
 }
 

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use crate::fixture::seconds;
 use crate::judge::judge;
-use crate::model::{Cluster, Crash, Make};
+use crate::kubernetes::Crash;
+use crate::model::{Cluster, Make};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
@@ -33,9 +34,9 @@ pub(crate) enum Event {
 
 pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
     match event {
-        Event::Drain(nth) => cluster.drain(nth),
+        Event::Drain(nth) => cluster.lose(nth),
         Event::Sicken(nth) => cluster.sicken(nth),
-        Event::Heal => cluster.heal(),
+        Event::Heal => cluster.kubernetes.sick.clear(),
         Event::Pause(paused) => cluster.change(|rollout| rollout.pause_requested = paused),
         Event::Percent(percent) => cluster.percent(percent),
         Event::Template(template) => cluster.template(template),
@@ -44,14 +45,14 @@ pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
         Event::Restart => cluster.restart(),
         Event::Leak(leak) => cluster.change(|rollout| rollout.version_leak = leak),
         Event::DeleteSet => cluster.delete_set(),
-        Event::Crash(crash) => cluster.crash(crash),
-        Event::Lag(seconds) => cluster.lag = seconds,
-        Event::BudgetLag(seconds) => cluster.budget_lag = seconds,
+        Event::Crash(crash) => cluster.operator.crash = Some(crash),
+        Event::Lag(seconds) => cluster.operator.lag = seconds,
+        Event::BudgetLag(seconds) => cluster.kubernetes.budget_lag = seconds,
         Event::Forbid(writes) => cluster.forbidden = writes,
-        Event::ControllerLag(seconds) => cluster.controller_lag = seconds,
+        Event::ControllerLag(seconds) => cluster.kubernetes.controller_lag = seconds,
         Event::Unreachable(gone) => cluster.unreachable = gone,
-        Event::Refuse(evictions) => cluster.refusals = evictions,
-        Event::Budget(max) => cluster.budget_of(max),
+        Event::Refuse(evictions) => cluster.kubernetes.refusals = evictions,
+        Event::Budget(max) => cluster.kubernetes.budget_of = max,
     }
 }
 
@@ -162,16 +163,16 @@ fn comes_to_rest(cluster: &mut Cluster) {
     // Scaled up by somebody else after it was done, Pods may be missing for reasons of their own.
     if status.phase == Some(Phase::Done) && cluster.complete() {
         let target = cluster.rollout.percent.of(status.replicas);
-        assert!(cluster.at(&status.update_revision) >= target, "done, but not so");
+        assert!(cluster.kubernetes.at(&status.update_revision) >= target, "done, but not so");
     }
 }
 
 /// Whatever happened, a good template at 100 percent with a new identity and a budget gets there.
 fn can_be_mended(cluster: &mut Cluster) {
-    cluster.heal();
-    cluster.budget_of(Some(1));
+    cluster.kubernetes.sick.clear();
+    cluster.kubernetes.budget_of = Some(1);
     cluster.unreachable = false;
-    (cluster.refusals, cluster.forbidden) = (0, 0);
+    (cluster.kubernetes.refusals, cluster.forbidden) = (0, 0);
     cluster.change(|rollout| {
         rollout.pause_requested = false;
         rollout.identity.push('!');
@@ -184,7 +185,7 @@ fn can_be_mended(cluster: &mut Cluster) {
     assert_eq!(status.phase, Some(Phase::Done), "{:?} {}", status.reason_code, status.reason);
     let revision = &status.update_revision;
     assert!(revision.starts_with('z'));
-    assert_eq!(cluster.at(revision), status.replicas);
+    assert_eq!(cluster.kubernetes.at(revision), status.replicas);
 }
 
 /// What happens in a healthy cluster and by sound orders; nothing of it may fail a rollout.
@@ -230,7 +231,7 @@ pub(crate) fn ends_in(
         apply(&mut cluster, *event);
         if let Some((crashes, apart)) = crashes {
             for crash in crashes {
-                cluster.crash(*crash);
+                cluster.operator.crash = Some(*crash);
                 cluster.run(apart, &mut judge);
             }
         }

@@ -7,32 +7,28 @@ use engine::mover::replica_sets::ReplicaSet;
 use engine::world::{Pod, Settings, Uid};
 
 use super::{Cluster, View};
-use crate::fixture::budget_over;
+use crate::kubernetes::replica_sets::available;
 
 impl Cluster {
-    pub(crate) fn at(&self, revision: &str) -> u32 {
-        u32::try_from(self.pods.iter().filter(|pod| pod.revision == revision).count()).unwrap_or(0)
-    }
-
     /// As a disruption budget counts.
     pub(crate) fn healthy(&self) -> u32 {
         let healthy = |pod: &&Pod| pod.ready_since.is_some() && pod.deletion.is_none();
-        u32::try_from(self.pods.iter().filter(healthy).count()).unwrap_or(0)
+        u32::try_from(self.kubernetes.pods.iter().filter(healthy).count()).unwrap_or(0)
     }
 
     /// Pods of other templates that are not going.
     pub(crate) fn old(&self) -> BTreeSet<Uid> {
         let old = |pod: &&Pod| pod.revision != self.template && pod.deletion.is_none();
-        self.pods.iter().filter(old).map(|pod| pod.uid.clone()).collect()
+        self.kubernetes.pods.iter().filter(old).map(|pod| pod.uid.clone()).collect()
     }
 
     pub(crate) fn count(&self) -> u32 {
-        u32::try_from(self.pods.len()).unwrap_or(0)
+        u32::try_from(self.kubernetes.pods.len()).unwrap_or(0)
     }
 
     pub(crate) fn revisions(&self) -> BTreeMap<String, u32> {
         let mut counts = BTreeMap::new();
-        for pod in &self.pods {
+        for pod in &self.kubernetes.pods {
             *counts.entry(pod.revision.clone()).or_default() += 1;
         }
         counts
@@ -40,26 +36,19 @@ impl Cluster {
 
     /// What the operator sees.
     pub(crate) fn world(&self) -> World {
-        let View { body, sets, template, pods, marks } = self.view.clone();
+        let View { body, sets, template, pods, budget, marks } = self.view.clone();
         let mut body = body;
         if let Machinery::Deployment(deployment) = &mut body.machinery {
             let name = format!("web-{template}");
-            let available = |set: &ReplicaSet| {
-                let revision = set.name.trim_start_matches("web-");
-                let good = pods.iter().filter(|pod| {
-                    pod.revision == revision
-                        && engine::account::is_available(pod, &body.workload, self.now)
-                });
-                u32::try_from(good.count()).unwrap_or(0)
-            };
-            let sets =
-                sets.iter().map(|set| ReplicaSet { available: available(set), ..set.clone() });
+            let now = self.kubernetes.now;
+            let sets = sets.iter().map(|set| ReplicaSet {
+                available: available(set, &pods, &body.workload, now),
+                ..set.clone()
+            });
             let (new, old): (Vec<_>, Vec<_>) = sets.partition(|set| set.name == name);
             (deployment.new, deployment.old) = (new.into_iter().next(), old);
             deployment.stable = body.stable_revision.as_ref().map(|it| format!("web-{it}"));
         }
-        let expected = body.workload.replicas;
-        let budgets = self.make.budget.map(|max| budget_over(&pods, expected, max));
         if let Control::Other { owner } = &body.control {
             let ours = *owner == self.release.uid.0;
             body.control = if ours { Control::Ours } else { Control::Free };
@@ -71,8 +60,8 @@ impl Cluster {
             pods,
             marks,
             costs: BTreeMap::new(),
-            budgets: budgets.into_iter().collect(),
-            outcome: self.outcome.clone(),
+            budgets: budget.into_iter().collect(),
+            outcome: self.operator.outcome.clone(),
             unseen: self.unseen,
             keep_paused: false,
             settings: Settings::default(),

@@ -1,12 +1,10 @@
 //! The operator's loop: caches, a look when something is new or due, the status, the action.
 
-use std::collections::BTreeSet;
-
 use engine::front::batch_release::{Change, Decision, Phase, World, decide};
-use engine::world::{Outcome, Uid};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::{Cluster, Crash, View};
+use super::{Cluster, View};
+use crate::kubernetes::{Crash, seconds};
 
 impl Cluster {
     pub(crate) fn run(
@@ -34,8 +32,7 @@ impl Cluster {
     }
 
     pub(crate) fn tick(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
-        self.now += SignedDuration::from_secs(1);
-        self.controllers();
+        self.others();
         // A Rollout deletes a release of another template, makes the next one when it is gone, and takes
         // its mark off at the end.
         self.rollout_lag = self.rollout_lag.saturating_sub(1);
@@ -47,16 +44,14 @@ impl Cluster {
             self.body.in_progressing = false;
             self.body.stable_revision = None;
         }
-        if self.lag > 0 {
-            self.lag -= 1;
-        } else {
+        if self.operator.sees() {
             self.refresh();
         }
         // What is deleted and bears no finalizer is gone.
         let gone = self.release.deleted && !self.release.finalizer;
         for _ in 0..if gone { 0 } else { 4 } {
             let seen = Some((self.view.clone(), self.release.clone()));
-            let due = self.wake.is_some_and(|at| at <= self.now);
+            let due = self.operator.wake.is_some_and(|at| at <= self.kubernetes.now);
             let status = self.status.clone();
             if seen == self.looked_at && !due {
                 break;
@@ -67,7 +62,7 @@ impl Cluster {
                 // Its own write is news to it.
                 self.looked_at = None;
             }
-            if self.lag == 0 {
+            if self.operator.lag == 0 {
                 self.refresh();
             }
         }
@@ -81,39 +76,33 @@ impl Cluster {
     fn truth(&self) -> View {
         View {
             body: self.body.clone(),
-            sets: self.sets.clone(),
+            sets: self.kubernetes.sets.clone(),
             template: self.template.clone(),
-            pods: self.pods.clone(),
+            pods: self.kubernetes.pods.clone(),
+            budget: self.kubernetes.budget.clone(),
             marks: self.marks.clone(),
         }
     }
 
     fn look(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
-        let standing: BTreeSet<&Uid> = self
-            .view
-            .pods
-            .iter()
-            .filter(|pod| pod.deletion.is_none())
-            .map(|pod| &pod.uid)
-            .collect();
-        self.outcome.accepted.retain(|uid| standing.contains(uid));
-        let world = self.world();
-        let decision = decide(&world, self.now);
-        judge(&world, &decision, self.now);
+        self.operator.forget(&self.view.pods);
+        let (world, now) = (self.world(), self.kubernetes.now);
+        let decision = decide(&world, now);
+        judge(&world, &decision, now);
         if self.dies(Crash::BeforeStatus) {
             return;
         }
-        self.wake = decision.wake;
-        let next = self.written.map(|at| at + SignedDuration::from_secs(5));
+        self.operator.wake = decision.wake;
+        let next = self.written.map(|at| at + seconds(5));
         match decision.status.change(&self.status) {
             // Counts and sentences wait for five seconds after the last write.
-            Change::Numbers if next.is_some_and(|at| at > self.now) => {
-                self.wake = self.wake.into_iter().chain(next).min();
+            Change::Numbers if next.is_some_and(|at| at > now) => {
+                self.operator.wake = self.operator.wake.into_iter().chain(next).min();
             }
             Change::None => {}
             Change::Numbers | Change::Standing => {
                 self.status = decision.status.clone();
-                self.written = Some(self.now);
+                self.written = Some(now);
                 self.writes.status += 1;
             }
         }
@@ -121,19 +110,14 @@ impl Cluster {
         if self.dies(Crash::BeforeAction) {
             return;
         }
-        let part = self.crash == Some(Crash::AfterPart);
-        self.act(&action, part);
-        self.outcome.acted_at = Some(self.now);
+        self.act(&action);
+        self.operator.outcome.acted_at = Some(now);
         let _ = self.dies(Crash::AfterPart) || self.dies(Crash::AfterAction);
     }
 
-    /// The process ends here and another one begins: it reads everything anew and remembers nothing.
     fn dies(&mut self, here: Crash) -> bool {
-        let dies = self.crash == Some(here);
+        let dies = self.operator.dies(here);
         if dies {
-            self.crash = None;
-            self.outcome = Outcome::default();
-            self.lag = 0;
             self.looked_at = None;
             self.refresh();
         }

@@ -1,15 +1,11 @@
-//! A small cluster: a workload of each kind with its own controller, Pods that come up and go, a disruption
-//! budget and the Eviction API, by the rules of Kubernetes 1.36; and the loop over its one release.
-//!
-//! One tick is one second. Everything follows from the calls made to it.
+//! A BatchRelease in a small cluster: a workload of each kind, what users and their Rollout do, and the loop
+//! over the one release.
 
 mod asked;
-mod controllers;
-mod kruise;
 mod looking;
 mod writes;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use engine::front::batch_release::{
     Body, Control, Deployment, Machinery, Marks, Phase, Release, Rolling, Status, Target, World,
@@ -17,10 +13,11 @@ use engine::front::batch_release::{
 use engine::mover::replica_sets::ReplicaSet;
 use engine::nature::{First, Nature};
 use engine::quantity::IntOrPercent;
-use engine::world::{Outcome, Pod, PodManagement, Strategy, Uid};
-use jiff::{SignedDuration, Timestamp};
+use engine::world::{Budget, Pod, PodManagement, Strategy, Uid};
+use jiff::Timestamp;
 
-use crate::fixture::{self, ABOVE_ALL, noon, partition, pods, sized};
+use crate::fixture::{self, ABOVE_ALL, Fixture, partition, pods};
+use crate::kubernetes::{Clones, Controller, Kubernetes, Operator, Written, seconds, sized};
 
 /// What kind of workload, and how its user has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +35,6 @@ pub(crate) enum Kind {
     AdvancedDaemonsOnDelete,
 }
 
-/// How a CloneSet updates its Pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Clones {
-    pub(crate) in_place: bool,
-    pub(crate) surge: u32,
-    /// Whether priorities that the user gave decide which go first.
-    pub(crate) priorities: bool,
-}
-
 /// How a cluster is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Make {
@@ -59,15 +47,6 @@ pub(crate) struct Make {
     /// The workload's own `maxUnavailable`; the surge of a Deployment is 1.
     pub(crate) max_unavailable: u32,
     pub(crate) labels: bool,
-}
-
-/// Where the operator dies in its next look that comes this far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Crash {
-    BeforeStatus,
-    BeforeAction,
-    AfterPart,
-    AfterAction,
 }
 
 /// How many requests were made.
@@ -87,6 +66,7 @@ struct View {
     sets: Vec<ReplicaSet>,
     template: String,
     pods: Vec<Pod>,
+    budget: Option<Budget>,
     marks: BTreeMap<Uid, Marks>,
 }
 
@@ -94,38 +74,26 @@ struct View {
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     pub(crate) make: Make,
-    pub(crate) now: Timestamp,
+    pub(crate) kubernetes: Kubernetes,
+    pub(crate) operator: Operator,
     pub(crate) release: Release,
     pub(crate) status: Status,
     pub(crate) body: Body,
     template: String,
-    sets: Vec<ReplicaSet>,
-    pods: Vec<Pod>,
-    /// When a Pod that was updated in place began again.
-    restarted: BTreeMap<Uid, Timestamp>,
-    /// Pods that do not get ready again.
-    sick: BTreeSet<Uid>,
     /// The partition as a percentage, where it is one.
     percent: Option<u32>,
     marks: BTreeMap<Uid, Marks>,
-    outcome: Outcome,
     view: View,
     unseen: bool,
     looked_at: Option<(View, Release)>,
-    wake: Option<Timestamp>,
     written: Option<Timestamp>,
     /// The operator's requests so far.
     pub(crate) writes: Writes,
-    born: u32,
-    crash: Option<Crash>,
+    releases: u32,
     /// Whether another release follows once this one is gone.
     replaced: bool,
     /// Whether a Rollout's own front says what is to be; else the cluster plays one.
     pub(crate) led: bool,
-    /// Seconds for which the caches stand still.
-    pub(crate) lag: u32,
-    /// Seconds for which the workload's own controller stands still.
-    pub(crate) controller_lag: u32,
     /// Seconds for which the Rollout does not see that the template has changed.
     pub(crate) rollout_lag: u32,
 }
@@ -143,27 +111,35 @@ pub(crate) fn own(kind: Kind) -> Strategy {
     }
 }
 
+/// Untouched in the tables, and who moves its Pods.
+fn untouched(kind: Kind, replicas: u32) -> (Fixture, Controller) {
+    let set = |unordered| Controller::AdvancedStatefulSet { unordered };
+    match kind {
+        Kind::Set(_) | Kind::OnDelete => (fixture::set(replicas), Controller::StatefulSet),
+        Kind::Daemons => (fixture::daemons(replicas), Controller::DaemonSet),
+        Kind::Deployment => (fixture::deployment(replicas), Controller::Deployment),
+        Kind::Clones(clones) => (fixture::clones(replicas), Controller::CloneSet(clones)),
+        Kind::AdvancedSet(_) | Kind::AdvancedOnDelete => {
+            (fixture::advanced_set(replicas), set(false))
+        }
+        Kind::Unordered => (fixture::unordered(replicas), set(true)),
+        Kind::AdvancedDaemons | Kind::AdvancedDaemonsOnDelete => {
+            (fixture::advanced_daemons(replicas), Controller::AdvancedDaemonSet)
+        }
+    }
+}
+
 impl Cluster {
     /// Every Pod at template `a`, no release.
     pub(crate) fn new(make: Make) -> Self {
-        let fixture = match make.kind {
-            Kind::Set(_) | Kind::OnDelete => fixture::set(make.replicas),
-            Kind::Daemons => fixture::daemons(make.replicas),
-            Kind::Deployment => fixture::deployment(make.replicas),
-            Kind::Clones(_) => fixture::clones(make.replicas),
-            Kind::AdvancedSet(_) | Kind::AdvancedOnDelete => fixture::advanced_set(make.replicas),
-            Kind::Unordered => fixture::unordered(make.replicas),
-            Kind::AdvancedDaemons | Kind::AdvancedDaemonsOnDelete => {
-                fixture::advanced_daemons(make.replicas)
-            }
-        };
+        let (fixture, controller) = untouched(make.kind, make.replicas);
         let World { mut release, target, .. } = fixture.world;
         let Target::Found(body) = target else { panic!("a fixture has a workload") };
         let mut body = *body;
         body.workload.strategy = own(make.kind);
         body.workload.update_revision = "a".into();
         body.workload.current_revision = "a".into();
-        body.workload.min_ready = SignedDuration::from_secs(make.min_ready);
+        body.workload.min_ready = seconds(make.min_ready);
         body.max_unavailable = Some(pods(make.max_unavailable));
         body.control = Control::Free;
         body.in_progressing = false;
@@ -192,51 +168,54 @@ impl Cluster {
         };
         release.finalizer = false;
         release.batch_partition = None;
-        let mut sets = Vec::new();
+        let mut kubernetes = Kubernetes::new(controller);
+        kubernetes.start_up = make.start_up;
+        kubernetes.max_unavailable = make.max_unavailable;
+        kubernetes.budget_of = make.budget;
         if make.kind == Kind::Deployment {
-            sets.push(sized("web-a", 1, make.replicas, make.replicas));
+            kubernetes.sets.push(sized("web-a", 1, make.replicas, make.replicas));
         }
         let view = View {
             body: body.clone(),
-            sets: sets.clone(),
+            sets: kubernetes.sets.clone(),
             template: "a".into(),
             pods: Vec::new(),
+            budget: None,
             marks: BTreeMap::new(),
         };
         let mut cluster = Self {
             make,
-            now: noon(),
+            kubernetes,
+            operator: Operator::default(),
             release,
             status: Status { phase: Some(Phase::Completed), ..Status::default() },
             body,
             template: "a".into(),
-            sets,
-            pods: Vec::new(),
-            restarted: BTreeMap::new(),
-            sick: BTreeSet::new(),
             percent: None,
             marks: BTreeMap::new(),
-            outcome: Outcome::default(),
             view,
             unseen: false,
             looked_at: None,
-            wake: None,
             written: None,
             writes: Writes::default(),
-            born: 0,
-            crash: None,
+            releases: 0,
             replaced: false,
             led: false,
-            lag: 0,
-            controller_lag: 0,
             rollout_lag: 0,
         };
         let each = make.start_up + make.min_ready + 2;
         for _ in 0..i64::from(make.replicas) * each + 20 {
-            cluster.controllers();
-            cluster.now += SignedDuration::from_secs(1);
+            cluster.others();
         }
         cluster
+    }
+
+    /// A second of everybody else.
+    fn others(&mut self) {
+        let paused =
+            matches!(&self.body.machinery, Machinery::Deployment(deployment) if deployment.paused);
+        let workload = &mut self.body.workload;
+        self.kubernetes.tick(Some(Written { workload, revision: &self.template, paused }));
     }
 
     // What users, their Rollout and the world do.
@@ -272,8 +251,8 @@ impl Cluster {
     }
 
     pub(crate) fn begin(&mut self) {
-        self.born += 1;
-        self.release.uid = Uid(format!("release-{}", self.born));
+        self.releases += 1;
+        self.release.uid = Uid(format!("release-{}", self.releases));
         self.release.batch_partition = Some(0);
         self.release.deleted = false;
         self.release.finalizer = false;
@@ -313,27 +292,6 @@ impl Cluster {
                 self.body.workload.strategy = partition(share(percent, replicas));
             }
         }
-    }
-
-    /// The node goes: no budget is asked.
-    pub(crate) fn lose(&mut self, nth: usize) {
-        let at = self.now;
-        if let Some(pod) = self.pods.get_mut(nth) {
-            pod.deletion.get_or_insert(at);
-        }
-    }
-
-    /// Not ready any more, until it is replaced.
-    pub(crate) fn sicken(&mut self, nth: usize) {
-        if let Some(pod) = self.pods.get_mut(nth) {
-            pod.ready_since = None;
-            pod.trouble = Some(fixture::trouble());
-            self.sick.insert(pod.uid.clone());
-        }
-    }
-
-    pub(crate) fn crash(&mut self, crash: Crash) {
-        self.crash = Some(crash);
     }
 
     pub(crate) fn write(&mut self, change: impl FnOnce(&mut Body)) {

@@ -1,16 +1,16 @@
 //! What an action does to the API server.
 
-use engine::decision::{Action as Motion, Victim};
+use engine::decision::Action as Motion;
 use engine::front::batch_release::{Action, Control, Held, Label, Machinery, Mark, Original};
-use engine::mover::replica_sets::Write;
-use engine::world::{PodPhase, Refusal};
 
 use super::{Cluster, share};
-use crate::fixture::{budget_over, partition, sized};
+use crate::fixture::partition;
 
 impl Cluster {
-    pub(super) fn act(&mut self, action: &Action, part: bool) {
-        self.outcome.refused.clear();
+    pub(super) fn act(&mut self, action: &Action) {
+        let part = self.operator.does_part();
+        let outcome = &mut self.operator.outcome;
+        outcome.refused.clear();
         self.unseen = !matches!(action, Action::Move(Motion::Evict { .. } | Motion::Delete { .. }));
         let count = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
         match action {
@@ -36,11 +36,13 @@ impl Cluster {
                     self.body.workload.strategy = partition(share(percent, replicas));
                 }
             }
-            Action::Move(Motion::Evict { pods } | Motion::Delete { pods }) => {
-                self.evict(pods, part);
-            }
+            Action::Move(Motion::Evict { pods }) => self.kubernetes.evict(pods, part, outcome),
+            Action::Move(Motion::Delete { pods }) => self.kubernetes.delete(pods, part, outcome),
             Action::Move(Motion::Apply { .. }) => panic!("a release applies nothing"),
-            Action::Size(write) => self.size(write),
+            Action::Size(write) => {
+                let replicas = self.body.workload.replicas;
+                self.kubernetes.size(write, &self.template, replicas);
+            }
             Action::Label { pods } => self.label(pods, part),
         }
     }
@@ -90,48 +92,6 @@ impl Cluster {
                 (machinery, restore) => panic!("{restore:?} is not for {machinery:?}"),
             }
         });
-    }
-
-    fn evict(&mut self, victims: &[Victim], part: bool) {
-        let victims = if part { &victims[..victims.len().div_ceil(2)] } else { victims };
-        for victim in victims {
-            let expected = self.body.workload.replicas;
-            let budget = self.make.budget.map(|max| budget_over(&self.pods, expected, max));
-            let (now, uid) = (self.now, victim.uid.clone());
-            let Some(pod) = self.pods.iter_mut().find(|pod| pod.uid == uid) else {
-                self.outcome.refused.insert(uid, Refusal::Gone);
-                continue;
-            };
-            let ready = pod.ready_since.is_some() && pod.deletion.is_none();
-            let refused = budget.is_some_and(|budget| {
-                let met = budget.current_healthy >= budget.desired_healthy;
-                let free = pod.phase != PodPhase::Running || (!ready && met);
-                budget.allowed == 0 && !free
-            });
-            if refused {
-                self.outcome.refused.insert(uid, Refusal::Budget("no room".into()));
-                break;
-            }
-            pod.deletion.get_or_insert(now);
-            self.outcome.accepted.insert(uid);
-        }
-    }
-
-    pub(super) fn size(&mut self, write: &Write) {
-        let (replicas, name) = (self.body.workload.replicas, format!("web-{}", self.template));
-        match write {
-            Write::Create { size } => {
-                if self.sets.iter().all(|set| set.name != name) {
-                    let newest = self.sets.iter().map(|set| set.revision).max().unwrap_or(0);
-                    self.sets.push(sized(&name, newest + 1, *size, replicas));
-                }
-            }
-            Write::Size { name, size } => {
-                let mut sets = self.sets.iter_mut();
-                let set = sets.find(|set| set.name == *name).expect("a ReplicaSet that was seen");
-                (set.size, set.sized_for) = (*size, replicas);
-            }
-        }
     }
 
     fn label(&mut self, labels: &[Label], part: bool) {
