@@ -49,7 +49,7 @@ pub enum Owns {
     Pods,
     /// ReplicaSets, which own the Pods. Sized by the operator, which the gate `AdvancedDeployment` lets it.
     ReplicaSets,
-    /// ControllerRevisions: its status names none.
+    /// ControllerRevisions: its status does not say what it ran before.
     Revisions,
 }
 

@@ -34,6 +34,8 @@ pub struct Numbers {
     pub update_revision: String,
     /// The revision before it, until every Pod has moved.
     pub current_revision: String,
+    /// The revision of the template, as the Pods of an Advanced DaemonSet are labelled with it.
+    pub daemon_set_hash: String,
     /// Nodes that ought to have a Pod.
     pub desired_number_scheduled: u32,
     /// Nodes that have one.

@@ -31,9 +31,9 @@ impl Eye for AdvancedDaemonSets {
     }
 
     fn read(&self, sight: &Sight<'_>, stable: Option<&str>) -> Counted {
-        let update = revisions::newest(sight).map_or("", |revision| revision.hash());
+        let update = revisions::update(sight).unwrap_or_default();
         let stands = if HAND.rolls(&sight.object) { HAND.partition(&sight.object) } else { 0 };
-        let keeps = status::as_many_as_unmoved(sight, update).max(stands);
+        let keeps = status::as_many_as_unmoved(sight, &update).max(stands);
         revisions::read(sight, stable, keeps)
     }
 

@@ -1,5 +1,5 @@
 //! What is read of kinds that have a Pod for each Node and are told by their ControllerRevisions, since their
-//! status names none.
+//! status does not say what they ran before; that of a native DaemonSet not even what its template is called.
 
 use api::batches::names::{CONTROL_INFO, DAEMONSET_REVISION, IN_PROGRESSING};
 use engine::front::batch_release::{Body, Machinery};
@@ -19,8 +19,9 @@ pub(super) fn body(
     machinery: Machinery,
     claimed: Claimed,
 ) -> Body {
-    let update = newest(sight);
-    let hash = update.map_or("", RevisionSeen::hash);
+    let update = update(sight);
+    let hash = update.as_deref().unwrap_or_default();
+    let named = sight.revisions.iter().filter(|it| !hash.is_empty() && it.hash() == hash);
     let replicas = sight.seen.status.desired_number_scheduled;
     let mut workload = engine(sight, replicas, strategy, hash);
     if update.is_none() {
@@ -29,7 +30,7 @@ pub(super) fn body(
     }
     Body {
         workload,
-        also_called: update.map(|revision| revision.meta.name.clone()).into_iter().collect(),
+        also_called: named.map(|revision| revision.meta.name.clone()).collect(),
         stable_revision: stable(sight, hash),
         control: claimed.control,
         in_progressing: claimed.in_progressing,
@@ -42,7 +43,7 @@ pub(super) fn body(
 pub(super) fn read(sight: &Sight<'_>, before: Option<&str>, partition: u32) -> Counted {
     let status = &sight.seen.status;
     // Empty until the watch has brought it: nothing is decided until then.
-    let update = newest(sight).map(|it| it.hash().to_owned()).unwrap_or_default();
+    let update = update(sight).unwrap_or_default();
     let stable = before.map(str::to_owned).or_else(|| noted(&sight.object)).or_else(|| {
         let mut revisions = sight.revisions.clone();
         revisions.sort_by_key(|it| (it.revision, &it.meta.name));
@@ -59,12 +60,17 @@ pub(super) fn read(sight: &Sight<'_>, before: Option<&str>, partition: u32) -> C
     }
 }
 
-/// The revision of the template. Told by what is in it and not by its number alone: a workload and its
-/// revisions come by different watches.
-pub(super) fn newest<'a>(sight: &Sight<'a>) -> Option<&'a RevisionSeen> {
+/// The revision of the template, as the Pods are labelled with it: as the status says, else told by what is
+/// in it and not by its number alone, since a workload and its revisions come by different watches.
+pub(super) fn update(sight: &Sight<'_>) -> Option<String> {
+    let said = &sight.seen.status.daemon_set_hash;
+    if !said.is_empty() {
+        return Some(said.clone());
+    }
     let template = fingerprint(&sight.spec()["template"]);
     let of_it = sight.revisions.iter().filter(|revision| revision.template == template);
-    of_it.copied().max_by_key(|revision| (revision.revision, &revision.meta.name))
+    let newest = of_it.max_by_key(|revision| (revision.revision, &revision.meta.name));
+    newest.map(|revision| revision.hash().to_owned())
 }
 
 /// What it ran before: as a mark says, else the newest other revision that has Pods.
