@@ -57,6 +57,7 @@ pub(crate) fn led(kind: Kind, replicas: u32, sizes: &[IntOrPercent]) -> Led {
         replicas,
         min_ready: 0,
         start_up: 1,
+        grace: 1,
         budget: Some(2),
         max_unavailable: 1,
         labels: true,

@@ -27,6 +27,8 @@ pub(crate) enum Event {
     Lag(u32),
     ControllerLag(u32),
     RolloutLag(u32),
+    BudgetLag(u32),
+    Refuse(u32),
 }
 
 pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
@@ -41,6 +43,8 @@ pub(crate) fn apply(cluster: &mut Cluster, event: Event) {
         Event::Lag(seconds) => cluster.operator.lag = seconds,
         Event::ControllerLag(seconds) => cluster.kubernetes.controller_lag = seconds,
         Event::RolloutLag(seconds) => cluster.rollout_lag = seconds,
+        Event::BudgetLag(seconds) => cluster.kubernetes.budget_lag = seconds,
+        Event::Refuse(evictions) => cluster.kubernetes.refusals = evictions,
     }
 }
 
@@ -53,14 +57,16 @@ fn makes() -> impl Strategy<Value = Make> {
         kinds(),
         1..9u32,
         prop::sample::select(vec![0, 0, 3]),
-        1..4i64,
+        (1..4i64, 1..4i64),
         prop::sample::select(vec![None, Some(1), Some(2), Some(9)]),
         1..4u32,
         any::<bool>(),
     )
-        .prop_map(|(kind, replicas, min_ready, start_up, budget, max_unavailable, labels)| {
-            Make { kind, replicas, min_ready, start_up, budget, max_unavailable, labels }
-        })
+        .prop_map(
+            |(kind, replicas, min_ready, (start_up, grace), budget, max_unavailable, labels)| {
+                Make { kind, replicas, min_ready, start_up, grace, budget, max_unavailable, labels }
+            },
+        )
 }
 
 fn plans() -> impl Strategy<Value = Vec<IntOrPercent>> {
@@ -92,6 +98,8 @@ pub(crate) fn events() -> impl Strategy<Value = Event> {
         2 => (1..8u32).prop_map(Event::Lag),
         2 => (1..8u32).prop_map(Event::ControllerLag),
         2 => (1..8u32).prop_map(Event::RolloutLag),
+        2 => (1..8u32).prop_map(Event::BudgetLag),
+        1 => (1..4u32).prop_map(Event::Refuse),
     ]
 }
 
@@ -103,6 +111,8 @@ fn quiet_events() -> impl Strategy<Value = Event> {
         2 => prop::sample::select(vec!["a", "b", "c", "bad"]).prop_map(Event::Template),
         3 => crashes().prop_map(Event::Crash),
         2 => (1..8u32).prop_map(Event::RolloutLag),
+        2 => (1..8u32).prop_map(Event::BudgetLag),
+        1 => (1..4u32).prop_map(Event::Refuse),
     ]
 }
 

@@ -111,7 +111,7 @@ fn a_pod_stuck_in_termination_is_named_with_its_node_and_never_forced() {
     names(&decision.status.reason, &["web-3", "terminating", "node n3", "never force-deleted"]);
     let fixture = fixture.pod(3, |pod| pod.finalizers = vec!["example.com/drain".to_owned()]);
     let decision = check(&fixture, "Failed ProgressDeadlineExceeded: -");
-    names(&decision.status.reason, &["web-3", "terminating", "node n1", "example.com/drain"]);
+    names(&decision.status.reason, &["web-3", "terminating", "node n3", "example.com/drain"]);
     // Within its grace period there is nothing to be done about it.
     let decision = check(&waiting(5).terminating(3), "InProgress WaitingForPods: -");
     assert!(!decision.status.reason.contains("force"), "{}", decision.status.reason);

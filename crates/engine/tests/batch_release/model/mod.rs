@@ -42,6 +42,8 @@ pub(crate) struct Make {
     pub(crate) replicas: u32,
     pub(crate) min_ready: i64,
     pub(crate) start_up: i64,
+    /// Seconds that a Pod takes to go.
+    pub(crate) grace: i64,
     /// A disruption budget of this `maxUnavailable`, if there is one.
     pub(crate) budget: Option<u32>,
     /// The workload's own `maxUnavailable`; the surge of a Deployment is 1.
@@ -170,6 +172,7 @@ impl Cluster {
         release.batch_partition = None;
         let mut kubernetes = Kubernetes::new(controller);
         kubernetes.start_up = make.start_up;
+        kubernetes.grace = make.grace;
         kubernetes.max_unavailable = make.max_unavailable;
         kubernetes.budget_of = make.budget;
         if make.kind == Kind::Deployment {

@@ -1,17 +1,17 @@
 //! A StatefulsetRollout in a small cluster: what its users do, and the loop that looks, writes the status and
 //! acts.
 
-use engine::decision::{Action, Decision};
+mod looking;
+mod writes;
+
 use engine::quantity::Percent;
 use engine::status::Status;
 use engine::world::{
-    Applied, ApplyRefused, Budget, Discovery, Pod, PodManagement, Rollout, Settings, Strategy, Uid,
-    Workload, World,
+    Budget, Discovery, Pod, PodManagement, Rollout, Settings, Strategy, Uid, Workload, World,
 };
-use jiff::Timestamp;
 
-use crate::fixture::{rollout, workload};
-use crate::kubernetes::{Controller, Crash, Kubernetes, Operator, Written, noon, seconds};
+use crate::fixture::rollout;
+use crate::kubernetes::{Controller, Kubernetes, Operator};
 
 /// How a cluster is made.
 #[derive(Clone, Copy, Debug)]
@@ -239,167 +239,5 @@ impl Cluster {
             outcome: self.operator.outcome.clone(),
             settings: Settings::default(),
         }
-    }
-
-    // One second.
-
-    /// Runs this many seconds; `judge` sees each decision before its action.
-    pub(crate) fn run(
-        &mut self,
-        seconds: u32,
-        judge: &mut dyn FnMut(&World, &Decision, Timestamp),
-    ) {
-        for _ in 0..seconds {
-            self.tick(judge);
-        }
-    }
-
-    pub(crate) fn tick(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
-        let revision = self.set.as_ref().map(Set::revision).unwrap_or_default();
-        let set = self.set.as_mut();
-        self.kubernetes.tick(set.map(|set| Written {
-            workload: &mut set.shown,
-            revision: &revision,
-            paused: false,
-        }));
-        if self.operator.sees() {
-            self.view = self.truth();
-        }
-        let event =
-            Some((&self.view, &self.rollout)) != self.looked_at.as_ref().map(|(v, r)| (v, r));
-        if event || self.operator.wake.is_some_and(|at| at <= self.kubernetes.now) {
-            self.looked_at = Some((self.view.clone(), self.rollout.clone()));
-            self.look(judge);
-        }
-    }
-
-    fn truth(&self) -> View {
-        View {
-            set: self.set.clone(),
-            pods: self.kubernetes.pods.clone(),
-            budget: self.kubernetes.budget.clone(),
-            discovery: self.discovery(),
-        }
-    }
-
-    fn discovery(&self) -> Discovery {
-        let now = self.kubernetes.now;
-        let seen = |pod: &&Pod| pod.ready_since.is_some_and(|since| since + seconds(2) <= now);
-        let passing =
-            self.kubernetes.pods.iter().filter(seen).map(|pod| pod.name.clone()).collect();
-        match (self.make.discovery, self.unreachable) {
-            (false, _) => Discovery::NotAsked,
-            (true, true) => Discovery::Unreachable { since: noon(), message: "no route".into() },
-            (true, false) => Discovery::Read { at: noon(), services: vec!["web".into()], passing },
-        }
-    }
-
-    fn look(&mut self, judge: &mut dyn FnMut(&World, &Decision, Timestamp)) {
-        self.operator.forget(&self.view.pods);
-        let (world, now) = (self.world(), self.kubernetes.now);
-        let decision = engine::decide(&world, now);
-        judge(&world, &decision, now);
-        if self.dies(Crash::BeforeStatus) {
-            return;
-        }
-        if decision.status.says_more_than(&self.status) {
-            self.status = decision.status.clone();
-        }
-        self.operator.wake = decision.wake;
-        let Some(action) = decision.action else { return };
-        if self.dies(Crash::BeforeAction) {
-            return;
-        }
-        self.act(&action);
-        self.operator.outcome.acted_at = Some(now);
-        let _ = self.dies(Crash::AfterPart) || self.dies(Crash::AfterAction);
-    }
-
-    fn dies(&mut self, here: Crash) -> bool {
-        let dies = self.operator.dies(here);
-        if dies {
-            self.looked_at = None;
-            self.view = self.truth();
-        }
-        dies
-    }
-
-    // What an action does to the API server.
-
-    fn act(&mut self, action: &Action) {
-        let part = self.operator.does_part();
-        let outcome = &mut self.operator.outcome;
-        outcome.refused.clear();
-        outcome.apply_refused = None;
-        match action {
-            Action::Apply { strategy } => self.apply(*strategy),
-            Action::SetStrategy { strategy } => self.set_strategy(*strategy),
-            Action::Open { partition, .. } => {
-                self.set_strategy(Strategy::RollingUpdate { partition: *partition });
-            }
-            Action::Evict { pods } => self.kubernetes.evict(pods, part, outcome),
-            Action::Delete { pods } => self.kubernetes.delete(pods, part, outcome),
-        }
-    }
-
-    fn is_forbidden(&mut self) -> bool {
-        let Some(left) = self.forbidden.checked_sub(1) else { return false };
-        self.forbidden = left;
-        self.operator.outcome.apply_refused = Some(ApplyRefused {
-            hash: self.rollout.desired_hash.clone(),
-            invalid: false,
-            message: "forbidden".into(),
-        });
-        true
-    }
-
-    fn apply(&mut self, strategy: Strategy) {
-        if self.is_forbidden() {
-            return;
-        }
-        let revision = self.template.clone();
-        self.sets += u32::from(self.set.is_none());
-        let uid = format!("set-{}", self.sets);
-        let set = self.set.get_or_insert_with(|| Set {
-            shown: Workload {
-                uid: uid.as_str().into(),
-                generation: 0,
-                observed_generation: 0,
-                first_ordinal: self.make.first_ordinal,
-                management: self.make.management,
-                min_ready: seconds(self.make.min_ready),
-                update_revision: revision.clone(),
-                current_revision: revision,
-                ..workload(self.make.replicas)
-            },
-            template: String::new(),
-            restarts: 0,
-        });
-        let before = set.clone();
-        set.template.clone_from(&self.template);
-        set.shown.strategy = strategy;
-        set.shown.replicas = self.rollout.replicas.unwrap_or(set.shown.replicas);
-        if *set != before {
-            set.shown.generation += 1;
-        }
-        let (uid, generation) = (set.shown.uid.clone(), set.shown.generation);
-        self.operator.outcome.applied =
-            Some(Applied { uid, hash: self.rollout.desired_hash.clone(), generation });
-    }
-
-    fn set_strategy(&mut self, strategy: Strategy) {
-        if self.set.is_none() || self.is_forbidden() {
-            return;
-        }
-        let Some(set) = &mut self.set else { return };
-        if set.shown.strategy != strategy {
-            set.shown.strategy = strategy;
-            set.shown.generation += 1;
-        }
-        let (uid, generation) = (set.shown.uid.clone(), set.shown.generation);
-        let words = [&self.operator.outcome.applied, &self.status.applied];
-        let last = words.into_iter().flatten().find(|last| last.uid == uid);
-        self.operator.outcome.applied =
-            last.map(|last| Applied { uid, hash: last.hash.clone(), generation });
     }
 }
