@@ -86,11 +86,7 @@ fn clean_up(view: &dyn View, key: &Key, crd: &Value) -> Vec<Write> {
         return vec![Write::Update { key: key.clone(), subresource: None, object }];
     }
     left.filter(|object| !object::is_terminating(object))
-        .map(|object| Write::Delete {
-            key: Key::of(collection.clone(), object),
-            uid: Some(object::uid(object).to_owned()),
-            grace_period_seconds: None,
-        })
+        .map(|object| Write::delete(Key::of(collection.clone(), object), object))
         .collect()
 }
 

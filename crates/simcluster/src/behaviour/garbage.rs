@@ -186,7 +186,7 @@ impl Behaviour for Garbage {
             let uid = Some(object::uid(object).to_owned());
             writes.push(Write::DeleteForeground { key: key.clone(), uid });
         } else {
-            writes.push(delete(key, object));
+            writes.push(Write::delete(key.clone(), object));
         }
         Step { writes, wake: None }
     }
@@ -262,14 +262,6 @@ fn drop_finalizer(key: &Key, object: &Object, name: &str) -> Write {
         all.retain(|finalizer| finalizer != name);
     }
     Write::Update { key: key.clone(), subresource: None, object }
-}
-
-fn delete(key: &Key, object: &Value) -> Write {
-    Write::Delete {
-        key: key.clone(),
-        uid: Some(object::uid(object).to_owned()),
-        grace_period_seconds: None,
-    }
 }
 
 #[cfg(test)]

@@ -18,15 +18,19 @@ pub mod namespace;
 pub mod node;
 pub mod own;
 pub mod pod;
+pub mod pod_control;
 pub mod publisher;
 pub mod replicaset;
 pub mod scheduler;
 pub mod select;
+pub mod share;
 pub mod statefulset;
+mod write;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use self::write::{Verb, Write};
 use crate::object::{Collection, Key, Object};
 
 /// What a step may read: a consistent picture of the store.
@@ -74,86 +78,6 @@ pub struct Change {
     pub before: Option<Object>,
     /// What is there now; `None` when gone.
     pub after: Option<Object>,
-}
-
-/// A write that a step asks for. It is committed as a client's would be, so it may fail with a
-/// conflict; the change that caused the conflict then brings the step round again.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Write {
-    /// POST. `metadata.generateName` works.
-    Create {
-        /// Where.
-        collection: Collection,
-        /// The whole object.
-        object: Value,
-    },
-    /// PUT of a whole object, read from the view and changed; carries its resourceVersion.
-    Update {
-        /// Where.
-        key: Key,
-        /// `None` for the object itself, `Some("status")` for its status.
-        subresource: Option<&'static str>,
-        /// The whole object.
-        object: Value,
-    },
-    /// DELETE.
-    Delete {
-        /// Which.
-        key: Key,
-        /// Precondition on the UID.
-        uid: Option<String>,
-        /// Seconds; `None` for the object's own, 0 for at once (what a kubelet does at the end).
-        grace_period_seconds: Option<i64>,
-    },
-    /// DELETE with `propagationPolicy=Foreground`: whatever it owns goes first.
-    DeleteForeground {
-        /// Which.
-        key: Key,
-        /// Precondition on the UID.
-        uid: Option<String>,
-    },
-    /// A core/v1 Event about an object, counted up when it repeats.
-    Event {
-        /// About which.
-        regarding: Key,
-        /// `Normal` or `Warning`.
-        type_: &'static str,
-        /// CamelCase reason.
-        reason: &'static str,
-        /// A sentence.
-        message: String,
-        /// The component that says so, for example `statefulset-controller`.
-        component: &'static str,
-    },
-}
-
-impl Write {
-    /// What it does and to which object; an Event's is the object that it is about.
-    pub fn target(&self) -> (Verb, Key) {
-        match self {
-            Self::Create { collection, object } => {
-                (Verb::Create, Key::of(collection.clone(), object))
-            }
-            Self::Update { key, .. } => (Verb::Update, key.clone()),
-            Self::Delete { key, .. } | Self::DeleteForeground { key, .. } => {
-                (Verb::Delete, key.clone())
-            }
-            Self::Event { regarding, .. } => (Verb::Event, regarding.clone()),
-        }
-    }
-}
-
-/// What a [`Write`] does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    /// POST.
-    Create,
-    /// PUT.
-    Update,
-    /// DELETE.
-    Delete,
-    /// An Event.
-    Event,
 }
 
 /// A write that the server did not take.

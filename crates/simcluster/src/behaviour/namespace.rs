@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::garbage::collections;
 use super::{Behaviour, Change, Step, View, Write};
-use crate::object::{self, Collection, Key, NAMESPACES};
+use crate::object::{self, Key, NAMESPACES};
 
 /// Deletes what is in terminating namespaces.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Behaviour for Namespaces {
             for object in view.list(&collection, Some(&key.name)) {
                 left = true;
                 if !object::is_terminating(object) {
-                    writes.push(delete(collection.clone(), object));
+                    writes.push(Write::delete(Key::of(collection.clone(), object), object));
                 }
             }
         }
@@ -56,14 +56,6 @@ impl Behaviour for Namespaces {
 /// Whether a namespace takes new content.
 pub(super) fn is_active(namespace: &Value) -> bool {
     namespace["status"]["phase"] == "Active" && !object::is_terminating(namespace)
-}
-
-fn delete(collection: Collection, object: &Value) -> Write {
-    Write::Delete {
-        key: Key::of(collection, object),
-        uid: Some(object::uid(object).to_owned()),
-        grace_period_seconds: None,
-    }
 }
 
 #[cfg(test)]

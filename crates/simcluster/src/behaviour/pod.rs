@@ -10,6 +10,16 @@ pub fn phase(pod: &Value) -> &str {
     pod["status"]["phase"].as_str().unwrap_or_default()
 }
 
+/// Whether the Pod has come to an end: nothing of it runs any more.
+pub fn has_ended(pod: &Value) -> bool {
+    matches!(phase(pod), "Succeeded" | "Failed")
+}
+
+/// Neither ended nor on its way out.
+pub fn is_active(pod: &Value) -> bool {
+    !has_ended(pod) && !object::is_terminating(pod)
+}
+
 /// One condition of an object's status.
 pub fn condition<'a>(object: &'a Value, type_: &str) -> Option<&'a Value> {
     object["status"]["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)

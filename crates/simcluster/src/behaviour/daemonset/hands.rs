@@ -11,12 +11,14 @@ use super::fit::fit;
 use super::history::{self, Current};
 use super::keep::{Place, Plan};
 use super::{KIND, keep, pods};
-use crate::behaviour::deployment::bounds::scaled;
 use crate::behaviour::pod::Matters;
-use crate::behaviour::{Change, Refusal, Step, Verb, View, Write, own, pod};
+use crate::behaviour::pod_control::PodControl;
+use crate::behaviour::share::scaled;
+use crate::behaviour::{Change, Step, View, Write, own, pod};
 use crate::object::{self, CONTROLLER_REVISIONS, Collection, Key, NODES, Object, PODS};
 
-const COMPONENT: &str = "daemonset-controller";
+/// Who makes and deletes the Pods, and speaks.
+pub const CONTROL: PodControl = PodControl { component: "daemonset-controller", kind: KIND };
 
 /// The DaemonSets of a collection that have to be looked at again because of a change; of a Pod,
 /// because of one that matters.
@@ -55,24 +57,6 @@ fn of_node(view: &dyn View, change: &Change, sets: &Collection) -> Vec<Key> {
     };
     let all = view.list(sets, None).filter(concerned);
     all.map(|set| Key::of(sets.clone(), set)).collect()
-}
-
-/// What is said when a Pod could not be made or deleted.
-pub fn refused(key: &Key, refusal: &Refusal) -> Option<Write> {
-    let (reason, what) = match refusal.verb {
-        _ if refusal.key.collection != PODS => return None,
-        Verb::Create => ("FailedCreate", "creating"),
-        Verb::Delete => ("FailedDelete", "deleting"),
-        _ => return None,
-    };
-    let message = &refusal.message;
-    // Where everything goes nothing is missed.
-    let goes = message.contains("because it is being terminated");
-    (!goes).then(|| event(key, "Warning", reason, format!("Error {what}: {message}")))
-}
-
-fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
-    Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
 }
 
 /// How many nodes may be without an available Pod, or with one too many, in a rolling update.
@@ -174,9 +158,7 @@ impl<'a> Hands<'a> {
             let place = Place { fit: fit(&self.set["spec"]["template"], node), pods: Vec::new() };
             out.insert(object::name(node).to_owned(), place);
         }
-        let gone = |pod: &Object| {
-            object::is_terminating(pod) && matches!(pod::phase(pod), "Failed" | "Succeeded")
-        };
+        let gone = |pod: &Object| object::is_terminating(pod) && pod::has_ended(pod);
         let mut pods = self.pods.clone();
         pods.retain(|pod| !gone(pod));
         for (node, pods) in pods::by_node(&pods) {
@@ -188,7 +170,7 @@ impl<'a> Hands<'a> {
 
     /// What is missing on these nodes and what is too many, and what has come to an end. With surge
     /// a node may have two Pods for a while.
-    pub fn keep(&mut self, places: &BTreeMap<String, Place>, backoff: &mut Backoff) -> Plan {
+    pub fn keep(&mut self, places: &BTreeMap<String, Place>, backoff: &Backoff) -> Plan {
         let surges = scaled(&self.rolling["maxSurge"], 1, true) > 0;
         let mut plan = Plan::default();
         for (name, place) in places {
@@ -200,7 +182,7 @@ impl<'a> Hands<'a> {
     }
 
     /// Pods that have come to an end go, failed ones after a while.
-    fn ended(&mut self, plan: &mut Plan, backoff: &mut Backoff) {
+    fn ended(&mut self, plan: &mut Plan, backoff: &Backoff) {
         for name in std::mem::take(&mut plan.failed) {
             let Some(pod) = self.pods.iter().find(|pod| object::name(pod) == name) else {
                 continue;
@@ -216,7 +198,7 @@ impl<'a> Hands<'a> {
             let message = format!(
                 "Found failed daemon pod {namespace}/{name} on node {node}, will try to kill it"
             );
-            self.writes.push(event(self.key, "Warning", "FailedDaemonPod", message));
+            self.writes.push(CONTROL.event(self.key, "Warning", "FailedDaemonPod", message));
             plan.delete.push(name);
         }
         for name in std::mem::take(&mut plan.succeeded) {
@@ -227,7 +209,7 @@ impl<'a> Hands<'a> {
             let message = format!(
                 "Found succeeded daemon pod {namespace}/{name} on node {node}, will try to delete it"
             );
-            self.writes.push(event(self.key, "Normal", "SucceededDaemonPod", message));
+            self.writes.push(CONTROL.event(self.key, "Normal", "SucceededDaemonPod", message));
             plan.delete.push(name);
         }
     }
@@ -253,25 +235,17 @@ impl<'a> Hands<'a> {
         for node in plan.create.iter().take(burst) {
             let mut object = pods::build(self.set, node, hash, rng);
             dress(&mut object);
-            let message = format!("Created pod: {}", object::name(&object));
-            self.writes.push(Write::Create { collection: PODS, object });
-            self.writes.push(event(self.key, "Normal", "SuccessfulCreate", message));
+            self.writes.extend(CONTROL.create(self.key, object));
         }
         for name in plan.delete.iter().take(burst) {
             let pod = self.pods.iter().find(|pod| object::name(pod) == name);
-            self.writes.push(Write::Delete {
-                key: Key::new(PODS, &self.key.namespace, name),
-                uid: pod.map(|pod| object::uid(pod).to_owned()),
-                grace_period_seconds: None,
-            });
-            let message = format!("Deleted pod: {name}");
-            self.writes.push(event(self.key, "Normal", "SuccessfulDelete", message));
+            self.writes.extend(pod.into_iter().flat_map(|pod| CONTROL.delete(self.key, pod)));
         }
     }
 
     /// An Event about the DaemonSet.
     pub fn say(&mut self, reason: &'static str, message: String) {
-        self.writes.push(event(self.key, "Normal", reason, message));
+        self.writes.push(CONTROL.event(self.key, "Normal", reason, message));
     }
 
     /// Deletes the revisions above the history limit that no Pod is of.
@@ -282,23 +256,14 @@ impl<'a> Hands<'a> {
         let limit = self.set["spec"]["revisionHistoryLimit"].as_u64().unwrap_or(10);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         for revision in history::surplus(old, live, limit) {
-            self.writes.push(Write::Delete {
-                key: Key::of(CONTROLLER_REVISIONS, &revision),
-                uid: Some(object::uid(&revision).to_owned()),
-                grace_period_seconds: None,
-            });
+            let key = Key::of(CONTROLLER_REVISIONS, &revision);
+            self.writes.push(Write::delete(key, &revision));
         }
     }
 
     /// Writes the status if it says anything new.
     pub fn write_status(&mut self, status: Value) {
-        if status == self.set["status"] {
-            return;
-        }
-        let mut object = Value::clone(self.set);
-        object["status"] = status;
-        let key = self.key.clone();
-        self.writes.push(Write::Update { key, subresource: Some("status"), object });
+        self.writes.extend(Write::status(self.key, self.set, status));
     }
 
     /// The end of the look: it is taken again when the next of these Pods becomes available.

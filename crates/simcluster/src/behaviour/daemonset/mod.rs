@@ -10,12 +10,11 @@ pub mod roll;
 pub mod status;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
 use self::backoff::Backoff;
-use self::hands::Hands;
+use self::hands::{CONTROL, Hands};
 use self::keep::{Place, Plan};
 use super::{Behaviour, Change, Refusal, Step, View, Write, pod};
 use crate::object::{self, DAEMONSETS, Key, NODES, Object};
@@ -29,13 +28,7 @@ pub const BURST: usize = 250;
 /// The controller of DaemonSets, as it behaves in Kubernetes 1.36 with its default gates.
 #[derive(Debug, Default)]
 pub struct DaemonSets {
-    backoff: Mutex<Backoff>,
-}
-
-impl DaemonSets {
-    fn backoff(&self) -> MutexGuard<'_, Backoff> {
-        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    backoff: Backoff,
 }
 
 impl Behaviour for DaemonSets {
@@ -44,16 +37,12 @@ impl Behaviour for DaemonSets {
     }
 
     fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key> {
-        if change.key.collection == DAEMONSETS
-            && let (Some(before), None) = (&change.before, &change.after)
-        {
-            self.backoff().forget(object::uid(before));
-        }
+        self.backoff.learn(change, &DAEMONSETS);
         hands::concerns(view, change, &DAEMONSETS, pod::matters)
     }
 
     fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {
-        hands::refused(key, refusal)
+        CONTROL.refused(key, refusal)
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
@@ -69,7 +58,7 @@ impl Behaviour for DaemonSets {
         let mut places = hands.places(&nodes, current.hash());
         let counted = of_nodes(&nodes, &places);
         let bounds = hands.bounds(&counted);
-        let mut plan = hands.keep(&counted, &mut self.backoff());
+        let mut plan = hands.keep(&counted, &self.backoff);
         if plan == Plan::default() && set["spec"]["updateStrategy"]["type"] != "OnDelete" {
             // Nodes that want none and have none are not counted.
             places.retain(|_, place| place.fit.runs || !place.pods.is_empty());

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::GENERATION;
 use super::fit::tolerations;
+use super::hands::CONTROL;
 use super::history::HASH;
 use super::keep::Seen;
-use super::{GENERATION, KIND};
-use crate::behaviour::{pod, replicaset};
+use crate::behaviour::pod;
 use crate::object::{self, Object};
 
 /// The label of a Pod with the number of templates that its DaemonSet had had.
@@ -27,7 +28,7 @@ pub fn build(set: &Value, node: &str, hash: &str, rng: &mut fastrand::Rng) -> Va
     ]}]);
     template["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
         ["nodeSelectorTerms"] = named;
-    replicaset::from_template(set, KIND, &template, rng)
+    CONTROL.build(set, &template, rng)
 }
 
 fn generation(set: &Value) -> Option<&str> {

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::behaviour::share::scaled;
+
 /// The numbers that a Deployment's strategy comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -43,15 +45,6 @@ impl Bounds {
     pub fn fewest(self) -> i64 {
         self.replicas - self.unavailable
     }
-}
-
-/// A number, or a percentage of `whole`.
-pub fn scaled(value: &Value, whole: i64, up: bool) -> i64 {
-    let Some(percent) = value.as_str().and_then(|text| text.strip_suffix('%')) else {
-        return value.as_i64().unwrap_or(0);
-    };
-    let hundredths = percent.parse::<i64>().unwrap_or(0) * whole;
-    if up { (hundredths + 99).div_euclid(100) } else { hundredths.div_euclid(100) }
 }
 
 #[cfg(test)]

@@ -92,9 +92,8 @@ impl Behaviour for Deployments {
 
 /// Under Recreate the last Pod of an old template lets the new one begin.
 fn waits_for_end(view: &dyn View, change: &Change) -> Vec<Key> {
-    let ended = |pod: &Object| matches!(pod::phase(pod), "Failed" | "Succeeded");
     let Some(before) = &change.before else { return Vec::new() };
-    if change.after.as_ref().is_some_and(|after| !ended(after) || ended(before)) {
+    if change.after.as_ref().is_some_and(|after| !pod::has_ended(after) || pod::has_ended(before)) {
         return Vec::new();
     }
     let mut keys = Vec::new();
@@ -321,10 +320,9 @@ impl Look<'_> {
     }
 
     fn old_pods_run(&self) -> bool {
-        let ended = |pod: &Object| matches!(pod::phase(pod), "Failed" | "Succeeded");
         self.old.iter().any(|set| {
             set["status"]["replicas"].as_i64().unwrap_or(0) > 0
-                || self.view.controlled_by(&PODS, object::uid(set)).any(|pod| !ended(pod))
+                || self.view.controlled_by(&PODS, object::uid(set)).any(|pod| !pod::has_ended(pod))
         })
     }
 
@@ -366,11 +364,7 @@ impl Look<'_> {
             let seen = set["status"]["observedGeneration"].as_i64().unwrap_or(0);
             let empty = |part: &str| set[part]["replicas"].as_i64().unwrap_or(0) == 0;
             if empty("spec") && empty("status") && seen >= object::generation(set) {
-                self.writes.push(Write::Delete {
-                    key: Key::of(REPLICASETS, set),
-                    uid: Some(object::uid(set).to_owned()),
-                    grace_period_seconds: None,
-                });
+                self.writes.push(Write::delete(Key::of(REPLICASETS, set), set));
             }
         }
     }
@@ -386,12 +380,7 @@ impl Look<'_> {
     }
 
     fn write_status(&mut self, status: Value) {
-        if status == self.deployment["status"] {
-            return;
-        }
-        let mut object = Value::clone(self.deployment);
-        object["status"] = status;
-        self.write(object);
+        self.writes.extend(Write::status(self.key, self.deployment, status));
     }
 
     /// With the revision that the Deployment is at, which goes in with the status.
@@ -399,10 +388,6 @@ impl Look<'_> {
         let mut object = Value::clone(self.deployment);
         object["status"] = status;
         sets::note(&mut object, sets::REVISION, json!(revision));
-        self.write(object);
-    }
-
-    fn write(&mut self, object: Value) {
         let key = self.key.clone();
         self.writes.push(Write::Update { key, subresource: Some("status"), object });
     }

@@ -36,7 +36,7 @@ pub fn add_gate(spec: &mut Value) {
 
 /// Whether a Pod of one template can become one of another: images, labels and annotations may
 /// differ, nothing else.
-pub fn is_possible(old: &Value, new: &Value) -> bool {
+fn is_possible(old: &Value, new: &Value) -> bool {
     without_images(old) == without_images(new)
 }
 
@@ -64,20 +64,40 @@ pub fn lets_pass(pod: &Value) -> bool {
     pod::condition(pod, GATE).is_none_or(|gate| gate["status"] == "True")
 }
 
+/// The write that brings a Pod's update forward, if there is one, and whether it is one of the update
+/// itself: that of a Pod whose gate is closed is carried out before anything else, if the Pod is not
+/// at the new revision already. Those that are complete are let back to work.
+pub fn proceed(
+    pod: &Object,
+    updated: bool,
+    update: impl FnOnce() -> Option<Write>,
+    now: Timestamp,
+) -> Option<(bool, Write)> {
+    let begun = is_closed(pod) && !updated;
+    match begun.then(update).flatten() {
+        Some(write) => Some((true, write)),
+        None => refresh(pod, now).map(|write| (false, write)),
+    }
+}
+
 /// The next write of an update from the template of one revision to that of another. The Pod is
-/// labelled with the hash that the revision itself is labelled with, else with its name.
-pub fn update(pod: &Object, old: &Value, new: &Value, now: Timestamp) -> Write {
+/// labelled with the hash that the revision itself is labelled with, else with its name. `None` where
+/// another Pod has to be made.
+pub fn update(pod: &Object, old: &Value, new: &Value, now: Timestamp) -> Option<Write> {
+    let (before, template) = (revision::template(old), revision::template(new));
+    if !is_possible(before, template) {
+        return None;
+    }
     let mut object = Value::clone(pod);
     let key = Key::of(PODS, pod);
     if has_gate(pod) && !is_closed(pod) {
         pod::set_condition(&mut object, GATE, "False", BEGUN, "", now);
         let running = pod::is_true(pod, "ContainersReady");
         status::set_ready(&mut object, running, now);
-        return Write::Update { key, subresource: Some("status"), object };
+        return Some(Write::Update { key, subresource: Some("status"), object });
     }
-    let (old, template) = (revision::template(old), revision::template(new));
     let replaced = replace_images(&mut object, template);
-    replace_metadata(&mut object, &old["metadata"], &template["metadata"]);
+    replace_metadata(&mut object, &before["metadata"], &template["metadata"]);
     let revision = object::label(new, REVISION_LABEL).unwrap_or_else(|| object::name(new));
     mark(&mut object, revision);
     let state = json!({
@@ -90,7 +110,12 @@ pub fn update(pod: &Object, old: &Value, new: &Value, now: Timestamp) -> Write {
     if !lifecycle::state(pod).is_empty() {
         lifecycle::set(&mut object, lifecycle::UPDATING, now);
     }
-    Write::Update { key, subresource: None, object }
+    Some(Write::Update { key, subresource: None, object })
+}
+
+/// What a controller says of an update to a revision.
+pub fn said(pod: &Value, revision: &str) -> String {
+    format!("successfully update pod {} in-place(revision {revision})", object::name(pod))
 }
 
 /// Labels a Pod with its revision.

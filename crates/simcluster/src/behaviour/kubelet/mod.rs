@@ -107,7 +107,7 @@ impl Look<'_> {
     fn step(mut self) -> Step {
         let wake = if object::is_terminating(self.pod) {
             self.stop()
-        } else if matches!(pod::phase(self.pod), "Succeeded" | "Failed") {
+        } else if pod::has_ended(self.pod) {
             None
         } else if !self.pod["status"]["startTime"].is_string() {
             self.admit()
@@ -314,7 +314,7 @@ impl Look<'_> {
     fn stop(&mut self) -> Option<Timestamp> {
         let grace = self.pod["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
         let held = self.pod["metadata"]["finalizers"].as_array().is_some_and(|f| !f.is_empty());
-        let ended = matches!(pod::phase(self.pod), "Succeeded" | "Failed");
+        let ended = pod::has_ended(self.pod);
         if grace == 0 && held && ended {
             return None;
         }

@@ -7,18 +7,17 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Behaviour, Change, Refusal, Step, Verb, View, Write, own, pod};
-use crate::object::{self, Key, Object, PODS, REPLICASETS};
-use crate::server::meta::random_suffix;
+use super::pod_control::PodControl;
+use super::{Behaviour, Change, Refusal, Step, View, Write, own, pod};
+use crate::object::{self, Key, PODS, REPLICASETS};
 
 const COMPONENT: &str = "replicaset-controller";
 const KIND: &str = "ReplicaSet";
 /// At most so many Pods are made or deleted in one look.
 const BURST: usize = 500;
-/// Longest prefix of a Pod's name.
-const PREFIX: usize = 58;
+const CONTROL: PodControl = PodControl { component: COMPONENT, kind: KIND };
 
 /// The controller of ReplicaSets, as it behaves in Kubernetes 1.36 with its default gates.
 #[derive(Debug, Default)]
@@ -67,26 +66,16 @@ impl Behaviour for ReplicaSets {
     }
 
     fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {
-        let (reason, what) = match refusal.verb {
-            _ if refusal.key.collection != PODS => return None,
-            Verb::Create => ("FailedCreate", "creating"),
-            Verb::Delete => ("FailedDelete", "deleting"),
-            _ => return None,
-        };
-        let message = &refusal.message;
-        if message.contains("because it is being terminated") {
-            // Everything in this namespace goes: nothing is missed.
-            return None;
-        }
+        let said = CONTROL.refused(key, refusal)?;
         if let Some(failed) = self.failed().get_mut(key) {
-            failed.message.clone_from(message);
+            failed.message.clone_from(&refusal.message);
         }
-        Some(event(key, "Warning", reason, format!("Error {what}: {message}")))
+        Some(said)
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
         let Some(set) = view.get(key) else { return Step::default() };
-        let claimed = own::claim(view, &PODS, set, KIND, is_active);
+        let claimed = own::claim(view, &PODS, set, KIND, pod::is_active);
         let mut step = Step { writes: claimed.writes, wake: None };
         if !step.writes.is_empty() {
             // The rest follows when they are known to be ours, or not.
@@ -96,22 +85,14 @@ impl Behaviour for ReplicaSets {
         let failed = self.outcome(key, pods.len());
         let gone = view
             .controlled_by(&PODS, object::uid(set))
-            .filter(|pod| object::is_terminating(pod) && !has_ended(pod))
+            .filter(|pod| object::is_terminating(pod) && !pod::has_ended(pod))
             .filter(|pod| {
                 super::select::selects(&set["spec"]["selector"], &pod["metadata"]["labels"])
             })
             .count();
         let counted = status::of(set, &pods, gone, failed.as_deref(), now);
         step.wake = counted.wake;
-        if set["status"] != counted.status {
-            let mut object = Value::clone(set);
-            object["status"] = counted.status;
-            step.writes.push(Write::Update {
-                key: key.clone(),
-                subresource: Some("status"),
-                object,
-            });
-        }
+        step.writes.extend(Write::status(key, set, counted.status));
         if object::is_terminating(set) {
             return step;
         }
@@ -121,20 +102,15 @@ impl Behaviour for ReplicaSets {
             self.failed().insert(key.clone(), Failed { message: String::new(), pods: pods.len() });
         }
         for _ in 0..wanted.saturating_sub(pods.len()).min(BURST) {
-            create(key, set, &mut step.writes, rng);
+            let pod = CONTROL.build(set, &set["spec"]["template"], rng);
+            step.writes.extend(CONTROL.create(key, pod));
         }
         let surplus = pods.len().saturating_sub(wanted).min(BURST);
         if surplus > 0 && surplus < pods.len() {
             rank::sort(&mut pods, &crowd(view, set), now);
         }
         for pod in &pods[..surplus] {
-            step.writes.push(Write::Delete {
-                key: Key::of(PODS, pod),
-                uid: Some(object::uid(pod).to_owned()),
-                grace_period_seconds: None,
-            });
-            let message = format!("Deleted pod: {}", object::name(pod));
-            step.writes.push(event(key, "Normal", "SuccessfulDelete", message));
+            step.writes.extend(CONTROL.delete(key, pod));
         }
         step
     }
@@ -149,15 +125,6 @@ impl ReplicaSets {
     }
 }
 
-/// Neither ended nor on its way out.
-fn is_active(pod: &Value) -> bool {
-    !has_ended(pod) && !object::is_terminating(pod)
-}
-
-fn has_ended(pod: &Value) -> bool {
-    matches!(pod::phase(pod), "Succeeded" | "Failed")
-}
-
 /// How many active Pods of the same controller, in whichever of its ReplicaSets, are on each node.
 fn crowd(view: &dyn View, set: &Value) -> BTreeMap<String, usize> {
     let mut crowd = BTreeMap::new();
@@ -165,7 +132,8 @@ fn crowd(view: &dyn View, set: &Value) -> BTreeMap<String, usize> {
         return crowd;
     };
     for sibling in view.controlled_by(&REPLICASETS, owner) {
-        for pod in view.controlled_by(&PODS, object::uid(sibling)).filter(|pod| is_active(pod)) {
+        for pod in view.controlled_by(&PODS, object::uid(sibling)).filter(|pod| pod::is_active(pod))
+        {
             let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
             *crowd.entry(node.to_owned()).or_default() += 1;
         }
@@ -173,42 +141,12 @@ fn crowd(view: &dyn View, set: &Value) -> BTreeMap<String, usize> {
     crowd
 }
 
-/// A Pod of a template, owned by its controller, under a name of its own.
-pub(super) fn from_template(
-    owner: &Value,
-    kind: &str,
-    template: &Value,
-    rng: &mut fastrand::Rng,
-) -> Value {
-    // Names are ASCII: validated as DNS names.
-    let prefix = format!("{}-", object::name(owner));
-    let name = format!("{}{}", &prefix[..prefix.len().min(PREFIX)], random_suffix(rng));
-    let mut metadata = json!({
-        "name": name, "generateName": prefix, "namespace": object::namespace(owner),
-        "ownerReferences": [own::reference(owner, kind)],
-    });
-    for field in ["labels", "annotations", "finalizers"] {
-        if let Some(value) = template["metadata"].get(field) {
-            metadata[field] = value.clone();
-        }
-    }
-    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
-}
-
-fn create(key: &Key, set: &Object, writes: &mut Vec<Write>, rng: &mut fastrand::Rng) {
-    let object = from_template(set, KIND, &set["spec"]["template"], rng);
-    let message = format!("Created pod: {}", object::name(&object));
-    writes.push(Write::Create { collection: PODS, object });
-    writes.push(event(key, "Normal", "SuccessfulCreate", message));
-}
-
-fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
-    Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::behaviour::Verb;
     use crate::store::Store;
 
     #[test]

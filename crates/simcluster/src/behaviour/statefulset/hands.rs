@@ -39,11 +39,9 @@ pub fn concerns(view: &dyn View, change: &Change, sets: &Collection, matters: Ma
 
 /// The sets that would take an orphaned Pod.
 fn adopters(view: &dyn View, pod: &Value, sets: &Collection) -> Vec<Key> {
-    view.list(sets, Some(object::namespace(pod)))
-        .filter(|set| replica::ordinal(object::name(set), object::name(pod)).is_some())
-        .filter(|set| select::selects(&set["spec"]["selector"], &pod["metadata"]["labels"]))
-        .map(|set| Key::of(sets.clone(), set))
-        .collect()
+    let mut takers = own::takers(view, sets, pod);
+    takers.retain(|set| replica::ordinal(&set.name, object::name(pod)).is_some());
+    takers
 }
 
 /// What is said when a Pod could not be made or deleted.
@@ -142,8 +140,13 @@ impl<'a> Hands<'a> {
         self.writes.extend(strays.iter().map(|stray| own::release(&PODS, self.set, stray)));
     }
 
-    /// Whether there is anything that it would have to take over before it does anything else.
-    pub fn has_orphans(&self) -> bool {
+    /// Whether there is anything that it would have to take over before it does anything else, and
+    /// may not, since it is being deleted.
+    pub fn may_not_act(&self) -> bool {
+        object::is_terminating(self.set) && self.has_orphans()
+    }
+
+    fn has_orphans(&self) -> bool {
         let mut revisions = self.view.orphans(&CONTROLLER_REVISIONS, &self.key.namespace);
         revisions.any(|one| self.selects(one)) || self.orphans().next().is_some()
     }

@@ -16,7 +16,7 @@ use self::replica::Hold;
 use self::revisions::Revisions;
 use self::sync::{Act, Counts, Seen, Want};
 use super::{Behaviour, Change, Refusal, Step, View, Write, pod};
-use crate::object::{self, Key, Object, STATEFULSETS};
+use crate::object::{self, Key, STATEFULSETS};
 
 /// The controller of native StatefulSets, as it behaves in Kubernetes 1.36 with its default gates.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Behaviour for StatefulSets {
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, _: &mut fastrand::Rng) -> Step {
         let Some(set) = view.get(key) else { return Step::default() };
-        Look::new(Hands::new(view, key, set), now).step()
+        Look { hands: Hands::new(view, key, set), now, want: Want::of(set) }.step()
     }
 }
 
@@ -46,46 +46,25 @@ struct Look<'a> {
     hands: Hands<'a>,
     now: Timestamp,
     want: Want,
-    hold: Hold,
-    min_ready_seconds: i64,
 }
 
-impl<'a> Look<'a> {
-    fn new(hands: Hands<'a>, now: Timestamp) -> Self {
-        let set = hands.set;
-        let spec = &set["spec"];
-        let strategy = &spec["updateStrategy"];
-        let rolling = &strategy["rollingUpdate"];
-        let partition = rolling.is_object().then(|| rolling["partition"].as_i64().unwrap_or(0));
-        let want = Want::of(set);
-        Self {
-            hands,
-            now,
-            hold: Hold {
-                rolling: !want.on_delete,
-                partition,
-                current_replicas: set["status"]["currentReplicas"].as_i64().unwrap_or(0),
-            },
-            want,
-            min_ready_seconds: spec["minReadySeconds"].as_i64().unwrap_or(0),
-        }
-    }
-
+impl Look<'_> {
     fn step(mut self) -> Step {
-        if self.want.terminating && self.hands.has_orphans() {
-            // It may not adopt them, and does nothing before it has.
+        if self.hands.may_not_act() {
             return Step::default();
         }
         let revisions = self.hands.revisions();
         let owned = self.hands.pods();
+        let seconds = self.hands.set["spec"]["minReadySeconds"].as_i64().unwrap_or(0);
         let pods: BTreeMap<i64, Seen> =
-            owned.iter().map(|(ordinal, pod)| (*ordinal, self.seen(pod))).collect();
+            owned.iter().map(|(ordinal, pod)| (*ordinal, Seen::of(pod, seconds))).collect();
         let update = revisions.update_name();
         let (acts, rolled) = sync::acts(&self.want, &pods, update, self.now);
+        let hold = Hold::of(self.hands.set, &self.want);
         for act in acts {
             match act {
                 Act::Create(ordinal) => {
-                    let held = self.hold.keeps_current(self.want.below(ordinal));
+                    let held = hold.keeps_current(self.want.below(ordinal));
                     let from = if held { &revisions.current } else { &revisions.update };
                     self.hands.create(from, ordinal, |_| ());
                 }
@@ -98,29 +77,14 @@ impl<'a> Look<'a> {
         }
         self.write_status(counts, &revisions);
         self.hands.prune(&revisions, &owned);
-        let wake =
-            pods.values().filter_map(|pod| pod.available_at).filter(|at| *at > self.now).min();
-        Step { writes: self.hands.writes, wake }
-    }
-
-    fn seen(&self, pod: &Object) -> Seen {
-        let ready = pod::is_running_and_ready(pod);
-        Seen {
-            revision: object::label(pod, replica::REVISION_LABEL).unwrap_or_default().to_owned(),
-            created: !pod::phase(pod).is_empty(),
-            ended: matches!(pod::phase(pod), "Failed" | "Succeeded"),
-            ready,
-            available_at: ready.then(|| pod::available_at(pod, self.min_ready_seconds)).flatten(),
-            terminating: object::is_terminating(pod),
-            changing: false,
-        }
+        Step { writes: self.hands.writes, wake: sync::wake(&pods, self.now) }
     }
 
     /// `currentRevision` advances only when a RollingUpdate is complete; under OnDelete never.
     fn write_status(&mut self, mut counts: Counts, revisions: &Revisions) {
         let (mut current, update) = (revisions.current_name(), revisions.update_name());
         let replicas = self.want.replicas;
-        if self.hold.rolling
+        if !self.want.on_delete
             && counts.updated == replicas
             && counts.ready == replicas
             && counts.replicas == replicas

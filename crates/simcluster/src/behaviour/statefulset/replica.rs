@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::revision;
+use super::sync::Want;
 use crate::object;
 
 /// The label that says which revision a Pod was made from: the revision's whole name.
@@ -29,6 +30,17 @@ pub struct Hold {
 }
 
 impl Hold {
+    /// Of a set that wants this.
+    pub fn of(set: &Value, want: &Want) -> Self {
+        let partitioned =
+            !want.on_delete && set["spec"]["updateStrategy"]["rollingUpdate"].is_object();
+        Self {
+            rolling: !want.on_delete,
+            partition: partitioned.then_some(want.partition),
+            current_replicas: set["status"]["currentReplicas"].as_i64().unwrap_or(0),
+        }
+    }
+
     /// Whether a Pod made now, with so many ordinals of the set below it, comes from the current
     /// revision; else from the update revision. Under OnDelete nothing is held: every ordinal
     /// leaks to the update revision.

@@ -67,11 +67,7 @@ impl Revisions {
         let live =
             |name: &str| name == self.current_name() || name == self.update_name() || in_use(name);
         let surplus = revision::surplus(&self.history, live, limit);
-        let delete = |one: &Object| Write::Delete {
-            key: Key::of(CONTROLLER_REVISIONS, one),
-            uid: Some(object::uid(one).to_owned()),
-            grace_period_seconds: None,
-        };
+        let delete = |one: &Object| Write::delete(Key::of(CONTROLLER_REVISIONS, one), one);
         surplus.into_iter().map(delete).collect()
     }
 }

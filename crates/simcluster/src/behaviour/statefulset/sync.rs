@@ -8,6 +8,8 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::replica::REVISION_LABEL;
+use crate::behaviour::pod;
 use crate::object;
 
 /// How a set wants its Pods kept.
@@ -100,6 +102,20 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Of a Pod that is not being changed.
+    pub fn of(pod: &Value, min_ready_seconds: i64) -> Self {
+        let ready = pod::is_running_and_ready(pod);
+        Self {
+            revision: object::label(pod, REVISION_LABEL).unwrap_or_default().to_owned(),
+            created: !pod::phase(pod).is_empty(),
+            ended: pod::has_ended(pod),
+            ready,
+            available_at: ready.then(|| pod::available_at(pod, min_ready_seconds)).flatten(),
+            terminating: object::is_terminating(pod),
+            changing: false,
+        }
+    }
+
     /// Ready for long enough.
     pub fn available(&self, now: Timestamp) -> bool {
         self.ready && !self.changing && self.available_at.is_some_and(|at| at <= now)
@@ -109,6 +125,11 @@ impl Seen {
     pub fn healthy(&self) -> bool {
         self.ready && !self.changing && !self.terminating
     }
+}
+
+/// When the next of these Pods will have been ready for long enough.
+pub fn wake(pods: &BTreeMap<i64, Seen>, now: Timestamp) -> Option<Timestamp> {
+    pods.values().filter_map(|pod| pod.available_at).filter(|at| *at > now).min()
 }
 
 /// What to do, by ordinal, in order.

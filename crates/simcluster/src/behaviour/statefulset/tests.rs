@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::*;
-use crate::object::{CLAIMS, CONTROLLER_REVISIONS, PODS};
+use crate::object::{CLAIMS, CONTROLLER_REVISIONS, Object, PODS};
 use crate::store::Store;
 
 /// A store that takes writes as they come: no admission, no grace period.

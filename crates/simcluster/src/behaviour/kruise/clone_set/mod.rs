@@ -59,7 +59,7 @@ impl Behaviour for CloneSets {
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
         let Some(set) = view.get(key) else { return Step::default() };
-        let claimed = own::owned(view, &PODS, set, is_active);
+        let claimed = own::owned(view, &PODS, set, pod::is_active);
         let history = own::claim(view, &CONTROLLER_REVISIONS, set, KIND, |_| true);
         if !claimed.writes.is_empty() || !history.writes.is_empty() {
             // The rest follows when it is known what is ours.
@@ -71,11 +71,6 @@ impl Behaviour for CloneSets {
         Look { key, set, now, bounds: Bounds::of(set), writes, revisions }
             .step(&claimed.objects, rng)
     }
-}
-
-/// Neither ended nor on its way out.
-fn is_active(pod: &Value) -> bool {
-    !matches!(pod::phase(pod), "Succeeded" | "Failed") && !object::is_terminating(pod)
 }
 
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {

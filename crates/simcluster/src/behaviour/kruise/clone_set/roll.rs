@@ -7,7 +7,6 @@ use super::{Look, MARK, Seen, order};
 use crate::behaviour::Write;
 use crate::behaviour::kruise::in_place;
 use crate::behaviour::statefulset::replica::REVISION_LABEL;
-use crate::behaviour::statefulset::revision;
 use crate::object::{self, Key, PODS};
 
 impl Look<'_> {
@@ -64,19 +63,13 @@ impl Look<'_> {
         let (pod, name) = (seen.pod, object::name(seen.pod));
         let update = self.revisions.update_name().to_owned();
         if type_ != "ReCreate" {
-            let old = object::label(pod, REVISION_LABEL).unwrap_or_default();
-            let old = self.revisions.named(old);
-            let fits = |old: &&Value| {
-                let template = revision::template(&self.revisions.update);
-                in_place::is_possible(revision::template(old), template)
-            };
-            if let Some(old) = old.filter(fits) {
-                let write = in_place::update(pod, old, &self.revisions.update, self.now);
+            let old = object::label(pod, REVISION_LABEL).and_then(|old| self.revisions.named(old));
+            let write = |old| in_place::update(pod, old, &self.revisions.update, self.now);
+            if let Some(write) = old.and_then(write) {
                 let replaced = matches!(write, Write::Update { subresource: None, .. });
                 self.writes.push(write);
                 if replaced {
-                    let message =
-                        format!("successfully update pod {name} in-place(revision {update})");
+                    let message = in_place::said(pod, &update);
                     self.event("Normal", "SuccessfulUpdatePodInPlace", message);
                 }
                 return;

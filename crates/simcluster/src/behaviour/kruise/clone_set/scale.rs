@@ -82,10 +82,9 @@ impl Look<'_> {
                 }
                 *room -= 1;
             }
-            let uid = Some(object::uid(seen.pod).to_owned());
             let key = Key::of(PODS, seen.pod);
             let message = format!("succeed to delete pod {}", key.name);
-            self.writes.push(Write::Delete { key, uid, grace_period_seconds: None });
+            self.writes.push(Write::delete(key, seen.pod));
             self.event("Normal", "SuccessfulDelete", message);
         }
         self.writes.len() > before

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::behaviour::deployment::bounds::scaled;
+use crate::behaviour::share::scaled;
 
 /// The numbers that a CloneSet's spec comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

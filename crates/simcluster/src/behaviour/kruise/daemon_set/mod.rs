@@ -3,19 +3,17 @@
 pub mod roll;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{ADVANCED_DAEMONSETS, in_place};
 use crate::behaviour::daemonset::backoff::Backoff;
-use crate::behaviour::daemonset::hands::{self, Hands};
+use crate::behaviour::daemonset::hands::{self, CONTROL, Hands};
 use crate::behaviour::daemonset::history::HASH;
 use crate::behaviour::daemonset::keep::{Place, Plan};
 use crate::behaviour::daemonset::{self, BURST, status};
-use crate::behaviour::deployment::bounds::scaled;
-use crate::behaviour::statefulset::revision;
+use crate::behaviour::share::scaled;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write, select};
 use crate::object::{self, Key, NODES, Object};
 
@@ -25,13 +23,7 @@ const STEP_BY_STEP: &str = "daemonset.kruise.io/progressive-create-pod";
 /// The controller of Advanced DaemonSets.
 #[derive(Debug, Default)]
 pub struct AdvancedDaemonSets {
-    backoff: Mutex<Backoff>,
-}
-
-impl AdvancedDaemonSets {
-    fn backoff(&self) -> MutexGuard<'_, Backoff> {
-        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    backoff: Backoff,
 }
 
 impl Behaviour for AdvancedDaemonSets {
@@ -40,16 +32,12 @@ impl Behaviour for AdvancedDaemonSets {
     }
 
     fn concerns(&self, view: &dyn View, change: &Change) -> Vec<Key> {
-        if change.key.collection == ADVANCED_DAEMONSETS
-            && let (Some(before), None) = (&change.before, &change.after)
-        {
-            self.backoff().forget(object::uid(before));
-        }
+        self.backoff.learn(change, &ADVANCED_DAEMONSETS);
         hands::concerns(view, change, &ADVANCED_DAEMONSETS, in_place::matters)
     }
 
     fn refused(&self, key: &Key, refusal: &Refusal) -> Option<Write> {
-        hands::refused(key, refusal)
+        CONTROL.refused(key, refusal)
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
@@ -72,7 +60,7 @@ impl Behaviour for AdvancedDaemonSets {
         let (begun, written) = (BTreeSet::new(), BTreeSet::new());
         let mut look = Look { hands, nodes, hash, revisions, begun, written };
         look.refresh();
-        look.act(&places, &mut self.backoff(), rng);
+        look.act(&places, &self.backoff, rng);
         look.hands.prune(&old);
         look.hands.done(&places)
     }
@@ -101,14 +89,12 @@ impl Look<'_> {
         self.hands.rolling["rollingUpdateType"] == "InPlaceIfPossible"
     }
 
-    /// Brings updates in place forward: one whose gate is closed is carried out before anything
-    /// else, those that are complete are let back to work.
+    /// Brings updates in place forward.
     fn refresh(&mut self) {
         let step = |pod: &Object| {
-            let begun = in_place::is_closed(pod) && object::label(pod, HASH) != Some(&self.hash);
-            let update = begun.then(|| self.in_place(pod)).flatten();
-            let begun = update.is_some();
-            let write = update.or_else(|| in_place::refresh(pod, self.hands.now))?;
+            let updated = object::label(pod, HASH) == Some(&self.hash);
+            let update = || self.in_place(pod);
+            let (begun, write) = in_place::proceed(pod, updated, update, self.hands.now)?;
             Some((object::name(pod).to_owned(), begun, write))
         };
         let stays = |pod: &&Object| !object::is_terminating(pod);
@@ -130,15 +116,13 @@ impl Look<'_> {
         }
         let hash = object::label(pod, HASH)?;
         let old = self.revisions.iter().find(|one| object::label(one, HASH) == Some(hash))?;
-        let new = self.revisions.last()?;
-        in_place::is_possible(revision::template(old), revision::template(new))
-            .then(|| in_place::update(pod, old, new, self.hands.now))
+        in_place::update(pod, old, self.revisions.last()?, self.hands.now)
     }
 
     fn act(
         &mut self,
         places: &BTreeMap<String, Place>,
-        backoff: &mut Backoff,
+        backoff: &Backoff,
         rng: &mut fastrand::Rng,
     ) {
         let rolls = self.spec()["updateStrategy"]["type"] != "OnDelete";

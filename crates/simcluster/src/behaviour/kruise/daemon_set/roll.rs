@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::behaviour::daemonset::keep::Place;
 use crate::behaviour::daemonset::roll::pair;
-use crate::behaviour::deployment::bounds::scaled;
+use crate::behaviour::share::scaled;
 
 /// The nodes that the partition leaves free: those that have a Pod of today's template or none at
 /// all come first, then the last ones by name. A percentage of the partition is rounded down. Where

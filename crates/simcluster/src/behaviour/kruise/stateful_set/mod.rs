@@ -12,13 +12,12 @@ use self::roll::Rolling;
 use self::status::Numbers;
 use super::clone_set::MARK;
 use super::{ADVANCED_STATEFULSETS, in_place, lifecycle};
-use crate::behaviour::deployment::bounds::scaled;
+use crate::behaviour::share::scaled;
 use crate::behaviour::statefulset::hands::{self, Hands};
 use crate::behaviour::statefulset::replica::{Hold, REVISION_LABEL};
-use crate::behaviour::statefulset::revision;
 use crate::behaviour::statefulset::revisions::Revisions;
 use crate::behaviour::statefulset::sync::{self, Act, Seen, Want};
-use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write, pod};
+use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write};
 use crate::object::{self, Key, Object};
 
 /// The controller of Advanced StatefulSets.
@@ -42,8 +41,7 @@ impl Behaviour for AdvancedStatefulSets {
         let Some(set) = view.get(key) else { return Step::default() };
         let mut hands = Hands::new(view, key, set);
         let want = want(set);
-        if want.terminating && hands.has_orphans() {
-            // It may not adopt them, and does nothing before it has.
+        if hands.may_not_act() {
             return Step::default();
         }
         let revisions = hands.revisions();
@@ -51,9 +49,8 @@ impl Behaviour for AdvancedStatefulSets {
         let mut look = Look { hands, now, want, revisions, owned, written: BTreeSet::new() };
         look.refresh();
         let pods = look.seen();
-        let wake = pods.values().filter_map(|pod| pod.available_at).filter(|at| *at > now).min();
         look.act(&pods);
-        Step { writes: look.hands.writes, wake }
+        Step { writes: look.hands.writes, wake: sync::wake(&pods, now) }
     }
 }
 
@@ -100,16 +97,12 @@ impl Look<'_> {
         &self.hands.set["spec"]["updateStrategy"]["rollingUpdate"]
     }
 
-    /// Brings updates in place forward: one whose gate is closed is carried out before anything
-    /// else, those that are complete are let back to work.
+    /// Brings updates in place forward.
     fn refresh(&mut self) {
         let step = |(ordinal, pod): &(i64, Object)| {
-            let begun = in_place::is_closed(pod) && !self.is_updated(pod);
-            let write = match begun.then(|| self.in_place(pod)).flatten() {
-                Some(old) => Some(in_place::update(pod, old, &self.revisions.update, self.now)),
-                None => in_place::refresh(pod, self.now),
-            };
-            Some((*ordinal, write?))
+            let update = || self.in_place(pod);
+            let (_, write) = in_place::proceed(pod, self.is_updated(pod), update, self.now)?;
+            Some((*ordinal, write))
         };
         let stays = |owned: &&(i64, Object)| !object::is_terminating(&owned.1);
         let steps: Vec<(i64, Write)> = self.owned.iter().filter(stays).filter_map(step).collect();
@@ -123,31 +116,20 @@ impl Look<'_> {
         object::label(pod, REVISION_LABEL) == Some(self.revisions.update_name())
     }
 
-    /// The revision of a Pod that can be changed into the update revision in place.
-    fn in_place(&self, pod: &Value) -> Option<&Value> {
+    /// The next write that updates a Pod in place, where it can be done.
+    fn in_place(&self, pod: &Object) -> Option<Write> {
         let policy = self.rolling()["podUpdatePolicy"].as_str().unwrap_or_default();
         if !matches!(policy, "InPlaceIfPossible" | "InPlaceOnly") {
             return None;
         }
         let old = self.revisions.named(object::label(pod, REVISION_LABEL)?)?;
-        let (before, after) = (revision::template(old), revision::template(&self.revisions.update));
-        in_place::is_possible(before, after).then_some(old)
+        in_place::update(pod, old, &self.revisions.update, self.now)
     }
 
     fn seen(&self) -> BTreeMap<i64, Seen> {
         let min_ready_seconds = self.rolling()["minReadySeconds"].as_i64().unwrap_or(0);
-        let seen = |pod: &Object| {
-            let ready = pod::is_running_and_ready(pod);
-            Seen {
-                revision: object::label(pod, REVISION_LABEL).unwrap_or_default().to_owned(),
-                created: !pod::phase(pod).is_empty(),
-                ended: matches!(pod::phase(pod), "Failed" | "Succeeded"),
-                ready,
-                available_at: ready.then(|| pod::available_at(pod, min_ready_seconds)).flatten(),
-                terminating: object::is_terminating(pod),
-                changing: !lifecycle::counts(pod) || !in_place::is_complete(pod),
-            }
-        };
+        let changing = |pod: &Object| !lifecycle::counts(pod) || !in_place::is_complete(pod);
+        let seen = |pod| Seen { changing: changing(pod), ..Seen::of(pod, min_ready_seconds) };
         self.owned.iter().map(|(ordinal, pod)| (*ordinal, seen(pod))).collect()
     }
 
@@ -179,6 +161,7 @@ impl Look<'_> {
     /// it says, whichever they are.
     fn missing(&self, rolling: &Rolling, pods: &BTreeMap<i64, Seen>) -> BTreeMap<i64, Seen> {
         let (current, update) = (self.revisions.current_name(), self.revisions.update_name());
+        let hold = Hold::of(self.hands.set, &self.want);
         let unordered = rolling.unordered && !self.want.on_delete;
         let outdated = |(i, pod): &(&i64, &Seen)| self.want.has(**i) && pod.revision != update;
         let mut outdated = i64::try_from(pods.iter().filter(outdated).count()).unwrap_or(i64::MAX);
@@ -189,23 +172,13 @@ impl Look<'_> {
             let held = if unordered {
                 outdated < self.want.partition
             } else {
-                self.hold().keeps_current(self.want.below(ordinal))
+                hold.keeps_current(self.want.below(ordinal))
             };
             outdated += i64::from(held);
             let revision = if held { current } else { update }.to_owned();
             (ordinal, Seen { revision, ..Seen::default() })
         };
         all.take(many).map(future).collect()
-    }
-
-    fn hold(&self) -> Hold {
-        let current_replicas = &self.hands.set["status"]["currentReplicas"];
-        let partitioned = !self.want.on_delete && self.rolling().is_object();
-        Hold {
-            rolling: !self.want.on_delete,
-            partition: partitioned.then_some(self.want.partition),
-            current_replicas: current_replicas.as_i64().unwrap_or(0),
-        }
     }
 
     fn create(&mut self, ordinal: i64, wanted: Option<&Seen>) {
@@ -250,19 +223,14 @@ impl Look<'_> {
     /// back. Says whether it could: one that may only be changed in place holds up the others.
     fn update(&mut self, ordinal: i64) -> bool {
         let Some((_, pod)) = self.owned.iter().find(|(i, _)| *i == ordinal) else { return true };
-        let Some(old) = self.in_place(pod) else {
+        let Some(write) = self.in_place(pod) else {
             if self.rolling()["podUpdatePolicy"] == "InPlaceOnly" {
                 return false;
             }
             self.hands.delete(ordinal, false);
             return true;
         };
-        let write = in_place::update(pod, old, &self.revisions.update, self.now);
-        let message = format!(
-            "successfully update pod {} in-place(revision {})",
-            object::name(pod),
-            self.revisions.update_name()
-        );
+        let message = in_place::said(pod, self.revisions.update_name());
         self.hands.writes.push(write);
         self.written.insert(ordinal);
         self.hands.say("SuccessfulUpdatePodInPlace", message);

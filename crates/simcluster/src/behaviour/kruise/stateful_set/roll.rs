@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::behaviour::deployment::bounds::scaled;
 use crate::behaviour::kruise::priority::Priority;
+use crate::behaviour::share::scaled;
 use crate::behaviour::statefulset::sync::{Seen, Want};
 use crate::object::Object;
 
