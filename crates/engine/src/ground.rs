@@ -65,8 +65,8 @@ pub struct Terms<'a> {
     pub interval: SignedDuration,
     /// How many Pods may be on their way where no disruption budget says it.
     pub unbudgeted: u32,
-    /// Whether the target is a share of all, so that a partition may be one as well.
-    pub proportional: bool,
+    /// The share of all that the target is, in percent, where it is one: a partition may be one as well.
+    pub percent: Option<u32>,
     /// Whether the workload's own controller sets the pace where no disruption budget does: it replaces
     /// what a partition opens one at a time.
     pub own_pace: bool,

@@ -12,6 +12,7 @@ use crate::budget::{self, Hold};
 use crate::decision::{Action, Victim};
 use crate::ground::Ground;
 use crate::nature::{First, Holds, Nature};
+use crate::quantity::IntOrPercent;
 use crate::world::{Strategy, Workload};
 
 pub(super) fn advance(scene: &Scene<'_>) -> Move {
@@ -213,17 +214,20 @@ fn open(ground: &Ground<'_>, account: &Account<'_>, slice: usize, index: u32) ->
         Holds::Lowest => index,
         _ => replicas.saturating_sub(moved),
     };
-    let whole = ground.facts.nature.percent && ground.terms.proportional;
-    let percent = percent(partition, replicas).filter(|_| whole && moved >= account.target);
+    let whole = ground.facts.nature.percent && moved >= account.target;
+    let share = ground.terms.percent.filter(|_| whole);
+    let percent = share.and_then(|share| percent(share, partition, replicas));
     Action::Open { partition, percent }
 }
 
-/// The percentage of `replicas` that comes to this many, parts counting as a whole one; `None` where there
-/// is none.
-fn percent(partition: u32, replicas: u32) -> Option<u32> {
-    let percent = partition.saturating_mul(100).checked_div(replicas)?;
-    let back = (u64::from(percent) * u64::from(replicas)).div_ceil(100);
-    (back == u64::from(partition)).then_some(percent)
+/// The percentage of `replicas` that comes to this many: what a plan of this share leaves, where it does, as
+/// that is right for any other number too; else the largest. `None` where there is none.
+fn percent(share: u32, partition: u32, replicas: u32) -> Option<u32> {
+    let left = 100_u32.saturating_sub(share);
+    let largest = partition.saturating_mul(100).checked_div(replicas)?;
+    // As it is read: parts count as a whole one, and of several Pods one is left to move.
+    let comes_to = |percent: &u32| IntOrPercent::Percent(*percent).of_deployment(replicas);
+    [left, largest].into_iter().find(|percent| comes_to(percent) == partition)
 }
 
 /// Closes what is open and has not moved.

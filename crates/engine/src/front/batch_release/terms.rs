@@ -86,7 +86,10 @@ pub(super) fn ground<'a>(
         unhealthy_pods: UnhealthyPods::Report,
         interval: SignedDuration::ZERO,
         unbudgeted: quota.max(1),
-        proportional: matches!(step, Some(IntOrPercent::Percent(_))),
+        percent: match step {
+            Some(IntOrPercent::Percent(percent)) => Some(percent),
+            _ => None,
+        },
         own_pace: nature.replaced == Replaced::OneByOne && nature.holds == Holds::Lowest,
         // Of what we evict; what its own controller replaces that one counts.
         most: nature.loses().then_some(quota.max(1)),

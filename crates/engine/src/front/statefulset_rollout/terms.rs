@@ -38,7 +38,7 @@ pub fn ground<'a>(world: &'a World, workload: &'a Workload) -> Ground<'a> {
         unhealthy_pods: rollout.unhealthy_pods,
         interval: rollout.min_eviction_interval,
         unbudgeted: 1,
-        proportional: false,
+        percent: None,
         own_pace: false,
         most: None,
         tolerated: 0,
