@@ -278,12 +278,14 @@ impl ByPartition {
         if asked == old["spec"]["updateStrategy"] {
             return None;
         }
-        // What is as it was is not by him: it is what holds the workload.
+        // What is as it was is not by him: it is what holds the workload. Nor is one above all a partition that
+        // anybody means to keep: it is there to hold this change.
         let kept = annotation(old, ORIGINAL_STRATEGY).unwrap_or_default();
         let kept: Value = serde_json::from_str(kept).unwrap_or_default();
         let kept = self.bounds(&kept);
         let (was_paused, is_paused) = (self.paused(old), self.paused(new));
-        if self.rolls(new) && self.standing(new) == self.standing(old) {
+        let holds = self.standing(new) == self.standing(old) || self.partition(new) >= ABOVE_ALL;
+        if self.rolls(new) && holds {
             let own = kept.get("partition").filter(|own| !own.is_null());
             self.bounds_mut(&mut asked)["partition"] = own.cloned().unwrap_or(json!(0));
         }
