@@ -39,6 +39,11 @@ impl Harness {
         Self::with(seed, |_| {}).await
     }
 
+    /// The same, with Kruise's workloads and their controllers.
+    pub async fn with_kruise(seed: u64) -> Self {
+        Self::with(seed, |options| options.kruise = true).await
+    }
+
     /// The same, with its options changed.
     pub async fn with(seed: u64, change: impl FnOnce(&mut Options)) -> Self {
         let epoch: Timestamp = EPOCH.parse().expect("a timestamp");
