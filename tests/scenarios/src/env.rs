@@ -113,6 +113,12 @@ pub const SETS: Kind = Kind("/apis/apps/v1", "statefulsets");
 pub const DEPLOYMENTS: Kind = Kind("/apis/apps/v1", "deployments");
 /// DaemonSets.
 pub const DAEMONSETS: Kind = Kind("/apis/apps/v1", "daemonsets");
+/// Kruise's CloneSets.
+pub const CLONESETS: Kind = Kind("/apis/apps.kruise.io/v1alpha1", "clonesets");
+/// Kruise's StatefulSets.
+pub const ADVANCED_SETS: Kind = Kind("/apis/apps.kruise.io/v1beta1", "statefulsets");
+/// Kruise's DaemonSets.
+pub const ADVANCED_DAEMONSETS: Kind = Kind("/apis/apps.kruise.io/v1alpha1", "daemonsets");
 /// `Rollout`s.
 pub const RELEASED: Kind = Kind("/apis/rollouts.kruise.io/v1beta1", "rollouts");
 /// `BatchRelease`s.

@@ -3,7 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
+use crate::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Kind, SETS,
+};
 
 /// What is to be known of a kind.
 #[derive(Debug)]
@@ -26,8 +28,14 @@ pub struct Facts {
     pub needs: fn(&str) -> Value,
     /// Where in its spec its own strategy stands, and a strategy of the usual kind written out.
     pub strategy: (&'static str, fn() -> Value),
-    /// The part of a spec by which one Pod may be unavailable, if it knows that.
-    pub one_unavailable: Option<fn() -> Value>,
+    /// The part of a spec by which so many Pods may be unavailable, if it knows that.
+    pub unavailable: Option<fn(usize) -> Value>,
+    /// The part of a spec by which a Pod must have been ready for so many seconds.
+    pub min_ready: fn(u32) -> Value,
+    /// The part of a spec that leaves its Pods to others, if it knows that.
+    pub on_delete: Option<fn() -> Value>,
+    /// The part of a spec by which Pods change in their place, if it knows that.
+    pub in_place: Option<fn() -> Value>,
     /// A patch that holds a change before a release takes it over, as somebody does it by hand.
     pub hold: fn() -> Value,
     /// Whether nothing moves by itself, as the object stands.
@@ -45,7 +53,8 @@ pub struct Facts {
 }
 
 /// All kinds, the order in which scenarios go over them.
-pub static ALL: [&Facts; 3] = [&DEPLOYMENT, &STATEFULSET, &DAEMONSET];
+pub static ALL: [&Facts; 6] =
+    [&DEPLOYMENT, &STATEFULSET, &DAEMONSET, &CLONESET, &ADVANCED_STATEFULSET, &ADVANCED_DAEMONSET];
 
 /// All kinds.
 pub fn all() -> impl Iterator<Item = Kind> {
@@ -107,6 +116,11 @@ impl Kind {
         })
     }
 
+    /// `apps`.
+    pub fn group(self) -> &'static str {
+        self.api_version().split('/').next().unwrap_or_default()
+    }
+
     /// How many Pods an object wants.
     pub fn wanted(self, object: &Value) -> u64 {
         let facts = self.facts();
@@ -138,12 +152,43 @@ fn rolling() -> Value {
     json!({"type": "RollingUpdate"})
 }
 
-fn rolling_by_one() -> Value {
-    json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}})
+/// As all but a Deployment and a CloneSet have it.
+fn rolling_by(bounds: &Value) -> Value {
+    json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": bounds}})
+}
+
+/// With nothing held back.
+fn rolling_on() -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
+}
+
+fn rolling_by_unavailable(pods: usize) -> Value {
+    rolling_by(&json!({ "maxUnavailable": pods }))
+}
+
+fn left_to_others() -> Value {
+    json!({"updateStrategy": {"type": "OnDelete"}})
+}
+
+fn min_ready_of_spec(seconds: u32) -> Value {
+    json!({ "minReadySeconds": seconds })
 }
 
 fn set_of_pods(name: &str) -> Value {
     json!({"serviceName": name, "podManagementPolicy": "Parallel"})
+}
+
+/// Above every number of Pods.
+fn above_all() -> Value {
+    json!({ "spec": rolling_by(&json!({"partition": 32767})) })
+}
+
+fn is_above_all(object: &Value) -> bool {
+    object["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 32767
+}
+
+fn no_partition() -> Value {
+    json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
 }
 
 static DEPLOYMENT: Facts = Facts {
@@ -156,10 +201,13 @@ static DEPLOYMENT: Facts = Facts {
     updated: "updatedReplicas",
     needs: |_| json!({}),
     strategy: ("strategy", rolling),
-    one_unavailable: Some(|| {
-        let bound = json!({"maxUnavailable": 1});
+    unavailable: Some(|pods| {
+        let bound = json!({ "maxUnavailable": pods });
         json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": bound}})
     }),
+    min_ready: min_ready_of_spec,
+    on_delete: None,
+    in_place: None,
     hold: || json!({"spec": {"paused": true}}),
     is_held: |it| it["spec"]["paused"] == true,
     lets_go: || {
@@ -183,13 +231,13 @@ static STATEFULSET: Facts = Facts {
     updated: "updatedReplicas",
     needs: set_of_pods,
     strategy: ("updateStrategy", rolling),
-    one_unavailable: None,
-    hold: || {
-        let above = json!({"partition": 32767});
-        json!({"spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": above}}})
-    },
-    is_held: |it| it["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 32767,
-    lets_go: || json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}),
+    unavailable: None,
+    min_ready: min_ready_of_spec,
+    on_delete: Some(left_to_others),
+    in_place: None,
+    hold: above_all,
+    is_held: is_above_all,
+    lets_go: no_partition,
     opens: true,
     lost_stay_stable: true,
     back_in_batches: true,
@@ -206,7 +254,11 @@ static DAEMONSET: Facts = Facts {
     updated: "updatedNumberScheduled",
     needs: |_| json!({}),
     strategy: ("updateStrategy", rolling),
-    one_unavailable: Some(rolling_by_one),
+    unavailable: Some(rolling_by_unavailable),
+    min_ready: min_ready_of_spec,
+    // It is held by that.
+    on_delete: None,
+    in_place: None,
     // As the webhook would write it; without the annotation OnDelete is what the user wants.
     hold: || {
         let kept = "rollouts.kruise.io/daemonset-original-update-strategy";
@@ -218,6 +270,75 @@ static DAEMONSET: Facts = Facts {
     is_held: |it| it["spec"]["updateStrategy"]["type"] == "OnDelete",
     lets_go: || json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}}),
     opens: false,
+    lost_stay_stable: false,
+    back_in_batches: false,
+    grows_new: false,
+};
+
+static CLONESET: Facts = Facts {
+    kind: CLONESETS,
+    name: "CloneSet",
+    letter: "C",
+    replicas: true,
+    wanted: "replicas",
+    ready: "readyReplicas",
+    updated: "updatedReplicas",
+    needs: |_| json!({}),
+    strategy: ("updateStrategy", || json!({"type": "ReCreate", "partition": 0})),
+    unavailable: Some(|pods| json!({"updateStrategy": {"maxUnavailable": pods}})),
+    min_ready: min_ready_of_spec,
+    on_delete: None,
+    in_place: Some(|| json!({"updateStrategy": {"type": "InPlaceIfPossible"}})),
+    hold: || json!({"spec": {"updateStrategy": {"partition": "100%"}}}),
+    is_held: |it| it["spec"]["updateStrategy"]["partition"] == "100%",
+    lets_go: || json!({"spec": {"updateStrategy": {"partition": 0}}}),
+    opens: true,
+    lost_stay_stable: true,
+    back_in_batches: true,
+    grows_new: false,
+};
+
+static ADVANCED_STATEFULSET: Facts = Facts {
+    kind: ADVANCED_SETS,
+    name: "StatefulSet",
+    letter: "AS",
+    replicas: true,
+    wanted: "replicas",
+    ready: "readyReplicas",
+    updated: "updatedReplicas",
+    needs: set_of_pods,
+    strategy: ("updateStrategy", rolling_on),
+    unavailable: Some(rolling_by_unavailable),
+    min_ready: |seconds| rolling_by(&json!({ "minReadySeconds": seconds })),
+    on_delete: Some(left_to_others),
+    in_place: Some(|| rolling_by(&json!({"podUpdatePolicy": "InPlaceIfPossible"}))),
+    hold: above_all,
+    is_held: is_above_all,
+    lets_go: no_partition,
+    opens: true,
+    lost_stay_stable: true,
+    back_in_batches: true,
+    grows_new: true,
+};
+
+static ADVANCED_DAEMONSET: Facts = Facts {
+    kind: ADVANCED_DAEMONSETS,
+    name: "DaemonSet",
+    letter: "AN",
+    replicas: false,
+    wanted: "desiredNumberScheduled",
+    ready: "numberReady",
+    updated: "updatedNumberScheduled",
+    needs: |_| json!({}),
+    strategy: ("updateStrategy", rolling_on),
+    unavailable: Some(rolling_by_unavailable),
+    min_ready: min_ready_of_spec,
+    on_delete: Some(left_to_others),
+    in_place: Some(|| rolling_by(&json!({"rollingUpdateType": "InPlaceIfPossible"}))),
+    hold: above_all,
+    is_held: is_above_all,
+    lets_go: no_partition,
+    opens: true,
     lost_stay_stable: false,
     back_in_batches: false,
     grows_new: false,

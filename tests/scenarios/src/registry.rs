@@ -228,7 +228,7 @@ macro_rules! with_scenarios {
                 a_template_with_a_hash_among_its_labels_is_released,
                 a_set_under_on_delete_goes_side_by_side_inside_its_budget,
                 a_set_under_on_delete_is_rolled_back,
-                a_daemonset_goes_side_by_side_inside_max_unavailable,
+                pods_go_side_by_side_inside_max_unavailable,
             }
             mishaps {
                 a_lost_pod_comes_back_with_the_label_of_its_batch,
@@ -245,13 +245,16 @@ macro_rules! with_scenarios {
                 a_deployment_goes_batch_by_batch_and_is_given_back,
                 a_statefulset_goes_batch_by_batch_and_is_given_back,
                 a_daemonset_goes_batch_by_batch_and_is_given_back,
-                a_statefulset_under_on_delete_goes_batch_by_batch,
+                a_cloneset_goes_batch_by_batch_and_is_given_back,
+                an_advanced_statefulset_goes_batch_by_batch_and_is_given_back,
+                an_advanced_daemonset_goes_batch_by_batch_and_is_given_back,
+                a_workload_under_on_delete_goes_batch_by_batch,
                 a_release_without_partition_lets_the_workload_go,
                 a_release_that_is_deleted_on_the_way_gives_the_workload_back,
                 what_cannot_be_released_says_why_and_is_let_alone,
                 a_paused_release_stands_still_until_it_is_resumed,
-                a_deployment_that_is_scaled_keeps_the_share_of_its_batch,
-                a_statefulset_that_is_scaled_reports_what_came_up_too_many,
+                a_workload_that_is_scaled_keeps_the_share_of_its_batch,
+                a_set_that_is_scaled_reports_what_came_up_too_many,
                 a_batch_that_does_not_get_ready_is_called_stuck,
                 a_batch_of_a_statefulset_goes_in_parallel_inside_its_budget,
                 a_template_that_changes_under_a_release_moves_nothing,
@@ -261,6 +264,9 @@ macro_rules! with_scenarios {
                 a_deployment_goes_step_by_step,
                 a_statefulset_goes_step_by_step,
                 a_daemonset_goes_step_by_step,
+                a_cloneset_goes_step_by_step,
+                an_advanced_statefulset_goes_step_by_step,
+                an_advanced_daemonset_goes_step_by_step,
                 a_duration_goes_on_by_itself,
                 percentages_and_numbers_may_be_mixed,
                 a_new_rollout_moves_nothing,
@@ -288,6 +294,19 @@ macro_rules! with_scenarios {
                 a_roll_back_after_a_change_on_top_is_one,
                 a_change_that_slipped_past_is_held,
                 a_broken_image_stops_at_its_step_and_is_rolled_back,
+            }
+            kruise {
+                pods_that_change_in_their_place_are_counted,
+                a_roll_back_in_its_place_makes_no_pod,
+                a_cloneset_with_a_surge_is_never_short_of_a_pod,
+                an_autoscaler_never_passes_the_share_of_a_cloneset,
+                a_broken_pod_of_a_cloneset_that_goes_back_is_cleared,
+                an_unordered_set_goes_step_by_step_and_back,
+                a_set_with_reserved_ordinals_goes_step_by_step,
+                a_lost_pod_that_comes_back_new_is_counted_and_told,
+                what_is_opened_is_opened_in_slices_inside_the_budget,
+                a_budget_that_is_used_up_is_told_by_its_name,
+                a_workload_may_be_named_in_another_of_its_versions,
             }
         }
     };
@@ -322,7 +341,7 @@ impl Scenario {
         match self.theme {
             "admission" => &[true],
             "bad_input" | "claim" | "published" | "release" | "steps" | "users" | "changes"
-            | "scaled" | "standstill" | "shapes" | "mishaps" => &[false, true],
+            | "scaled" | "standstill" | "shapes" | "mishaps" | "kruise" => &[false, true],
             _ => &[false],
         }
     }

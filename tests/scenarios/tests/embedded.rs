@@ -15,12 +15,12 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 
+use scenarios::kinds::{self, Facts};
 use scenarios::{Env, Outcome, Scenario, all};
 use serde_json::json;
 use simulation::{Harness, in_virtual_time, send};
 
 const NAMESPACE: &str = "scenario";
-const WORKLOADS: &str = "/apis/apps/v1/namespaces/scenario/";
 
 fn run(name: &str) {
     let found = all().into_iter().find(|scenario| scenario.name == name);
@@ -35,7 +35,7 @@ fn run(name: &str) {
 
 async fn on_a_cluster(scenario: Scenario, admission: bool) -> Outcome {
     let seed = std::env::var("SLUICE_SCENARIOS_SEED").ok().and_then(|seed| seed.parse().ok());
-    let harness = Harness::start(seed.unwrap_or(1)).await;
+    let harness = Harness::with_kruise(seed.unwrap_or(1)).await;
     let settings = controller::Settings::default();
     let (router, refused) = rights::of_the_account(&harness).await;
     let operator = harness.operator(router, "operator", settings);
@@ -63,13 +63,18 @@ async fn on_a_cluster(scenario: Scenario, admission: bool) -> Outcome {
     outcome
 }
 
-/// The cluster, for the user; the plural of each workload that is created is noted.
+/// The cluster, for the user; the letter of each workload that is created is noted.
 fn noted(harness: &Harness, made: &Arc<Mutex<BTreeSet<String>>>) -> axum::Router {
     let made = Arc::clone(made);
     harness.router().layer(from_fn(move |request: Request, next: Next| {
-        let created = request.method() == "POST";
-        if created && let Some(plural) = request.uri().path().strip_prefix(WORKLOADS) {
-            made.lock().expect("no holder panics").insert(plural.to_owned());
+        if request.method() == "POST" {
+            // In whichever version.
+            let path: Vec<&str> = request.uri().path().split('/').collect();
+            if let ["", "apis", group, _, "namespaces", NAMESPACE, plural] = path[..] {
+                let of_it = |it: &&&Facts| it.kind.group() == group && it.kind.1 == plural;
+                let letter = kinds::ALL.iter().find(of_it).map(|it| it.letter.to_owned());
+                made.lock().expect("no holder panics").extend(letter);
+            }
         }
         next.run(request)
     }))
@@ -80,11 +85,9 @@ fn plays_what_is_said_of_it(name: &str, made: &BTreeSet<String>) {
     for rule in page::rules() {
         let said = rule.shown.iter().filter(|shown| shown.place.is_none() && shown.name == name);
         for kind in said.flat_map(|shown| &shown.kinds) {
-            let (_, plural) = page::KINDS
-                .into_iter()
-                .find(|(letter, _)| kind == letter)
-                .unwrap_or_else(|| panic!("{kind} is no kind: {}", rule.words));
-            assert!(made.contains(plural), "{}: {name} made none of {plural}", rule.words);
+            let is_one = page::letters().contains(&kind.as_str());
+            assert!(is_one, "{kind} is no kind: {}", rule.words);
+            assert!(made.contains(kind), "{}: {name} made none of {kind}", rule.words);
         }
     }
 }

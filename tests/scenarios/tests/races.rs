@@ -90,7 +90,7 @@ async fn lose_a_new_pod(client: &Client) {
 
 /// A release in which each answer comes just before a write of the status; how many there were.
 async fn raced_to_its_end(kind: Kind, steps: Value, answer: Value) -> usize {
-    let harness = Harness::start(1).await;
+    let harness = Harness::with_kruise(1).await;
     let client = harness.client();
     let answered = Answered::default();
     let router = raced(&harness, &answer, &answered);

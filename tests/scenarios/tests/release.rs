@@ -10,7 +10,9 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use controller::Settings;
 use kube::Client;
-use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
+use scenarios::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Kind, SETS,
+};
 use serde_json::{Value, json};
 use simulation::{Harness, in_virtual_time, send};
 use tokio::sync::Notify;
@@ -113,7 +115,8 @@ impl Play {
     /// A workload, all of its Pods ready; of a DaemonSet one for each node.
     async fn begin(kind: Kind, replicas: usize) -> Self {
         let nodes = if kind.facts().replicas { 3 } else { replicas };
-        let harness = Harness::with(1, |options| options.nodes = nodes).await;
+        let harness =
+            Harness::with(1, |options| (options.nodes, options.kruise) = (nodes, true)).await;
         let client = harness.client();
         let manifest = kind.manifest("web", replicas);
         send(&client, "POST", &kind.path("default"), &manifest)
@@ -249,6 +252,21 @@ fn a_statefulset_gets_there_wherever_the_operator_is_killed() {
 #[test]
 fn a_daemonset_gets_there_wherever_the_operator_is_killed() {
     survives(DAEMONSETS);
+}
+
+#[test]
+fn a_cloneset_gets_there_wherever_the_operator_is_killed() {
+    survives(CLONESETS);
+}
+
+#[test]
+fn an_advanced_statefulset_gets_there_wherever_the_operator_is_killed() {
+    survives(ADVANCED_SETS);
+}
+
+#[test]
+fn an_advanced_daemonset_gets_there_wherever_the_operator_is_killed() {
+    survives(ADVANCED_DAEMONSETS);
 }
 
 /// Requests of one release of a hundred Pods in three batches, the labels apart.

@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use controller::Settings;
 use kube::Client;
-use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
+use scenarios::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Kind, SETS,
+};
 use serde_json::{Value, json};
 use simulation::{Harness, in_virtual_time, send};
 
@@ -50,12 +52,25 @@ const ALLOWED: &[Allowed] = &[
         wanted_by: "`failureThreshold` unset means the workload's maxUnavailable: one may still come up",
     },
     Allowed { case: "daemonset", field: "ready at the end", ours: "2", wanted_by: "the same" },
+    Allowed { case: "cloneset", field: "ready at the end", ours: "4", wanted_by: "the same" },
+    Allowed {
+        case: "advanced-statefulset",
+        field: "ready at the end",
+        ours: "4",
+        wanted_by: "the same",
+    },
 ];
 
-/// The original does not see that a DaemonSet is rolled back, and goes through the steps with what ran before.
+/// The original does not see that a DaemonSet of either kind is rolled back, and goes through the steps with what ran before.
 /// Sluice rolls it back at once; what is recorded from there on has nothing to be compared with.
-const BACK_AT_ONCE: [&str; 3] =
-    ["daemonset-back-at-once", "daemonset-back-in-batches", "daemonset-broken-then-back"];
+const BACK_AT_ONCE: [&str; 6] = [
+    "daemonset-back-at-once",
+    "daemonset-back-in-batches",
+    "daemonset-broken-then-back",
+    "advanced-daemonset-back-at-once",
+    "advanced-daemonset-back-in-batches",
+    "advanced-daemonset-broken-then-back",
+];
 
 /// What is compared, by name.
 type Picture = BTreeMap<String, String>;
@@ -266,7 +281,7 @@ fn expected<'a>(words: &[&str], lines: &mut Peekable<impl Iterator<Item = &'a st
 
 /// Plays one recording.
 async fn play(kind: Kind, case: &str, text: &str) -> Differences {
-    let harness = Harness::start(1).await;
+    let harness = Harness::with_kruise(1).await;
     let operator = harness.operator(harness.router(), "one", Settings::default());
     harness.admit_by(operator.admission.clone()).await;
     let play = Play { client: harness.client(), kind };
@@ -351,4 +366,19 @@ fn every_settled_state_of_a_statefulset_is_that_of_the_original_but_on_purpose()
 #[test]
 fn every_settled_state_of_a_daemonset_is_that_of_the_original_but_on_purpose() {
     replay(DAEMONSETS, "daemonset", &[0, 1, 3]);
+}
+
+#[test]
+fn every_settled_state_of_a_cloneset_is_that_of_the_original_but_on_purpose() {
+    replay(CLONESETS, "cloneset", &[0, 1, 4]);
+}
+
+#[test]
+fn every_settled_state_of_an_advanced_statefulset_is_that_of_the_original_but_on_purpose() {
+    replay(ADVANCED_SETS, "advanced-statefulset", &[0, 1, 5]);
+}
+
+#[test]
+fn every_settled_state_of_an_advanced_daemonset_is_that_of_the_original_but_on_purpose() {
+    replay(ADVANCED_DAEMONSETS, "advanced-daemonset", &[0, 1, 3]);
 }

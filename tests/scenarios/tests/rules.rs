@@ -7,7 +7,7 @@ mod page;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use page::{KINDS, Rule, rules};
+use page::{Rule, letters, rules};
 use scenarios::all;
 
 /// How many faults of the original were found by reading it.
@@ -45,7 +45,7 @@ fn every_rule_is_shown_on_every_kind_or_says_why_not() {
     for rule in rules() {
         let shown = rule.shown.iter().flat_map(|it| &it.kinds);
         let met: BTreeSet<&str> = shown.chain(&rule.left_out).map(String::as_str).collect();
-        let wanted: BTreeSet<&str> = KINDS.iter().map(|(letter, _)| *letter).collect();
+        let wanted: BTreeSet<&str> = letters().into_iter().collect();
         assert_eq!(met, wanted, "{}", rule.words);
         let both = rule.shown.iter().any(|it| !it.kinds.is_disjoint(&rule.left_out));
         assert!(!both, "{}: a kind is shown, and left out", rule.words);
@@ -75,6 +75,7 @@ fn every_test_that_is_named_exists() {
         ("releases", functions("tests/scenarios/tests/release.rs")),
         ("races", functions("tests/scenarios/tests/races.rs")),
         ("replay", functions("tests/scenarios/tests/replay.rs")),
+        ("later", functions("tests/scenarios/tests/later.rs")),
     ]);
     for rule in rules() {
         for test in &rule.shown {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::env::{DEPLOYMENTS, Env, Outcome, RELEASED, SETS, same};
+use crate::env::{DEPLOYMENTS, Env, Kind, Outcome, RELEASED, same};
 use crate::kinds;
 use crate::kit::{condition, steps};
 
@@ -41,9 +41,16 @@ pub(crate) async fn a_roll_back_is_seen_in_a_pause(env: Env) -> Outcome {
     web.all_run("app:v1").await
 }
 
-/// `rollback-in-batch`: back through the steps, of a StatefulSet.
+/// `rollback-in-batch`: back through the steps, of the kinds that know it.
 pub(crate) async fn a_roll_back_in_batches_goes_through_the_steps(env: Env) -> Outcome {
-    let mut web = steps(&env, SETS, &json!(["20%", "60%", "100%"])).await?;
+    for kind in kinds::that(|facts| facts.back_in_batches) {
+        back_in_batches(&env, kind).await?;
+    }
+    Ok(())
+}
+
+async fn back_in_batches(env: &Env, kind: Kind) -> Outcome {
+    let mut web = steps(env, kind, &json!(["20%", "60%", "100%"])).await?;
     let before = web.web.read().await?;
     let back =
         json!({"metadata": {"annotations": {"rollouts.kruise.io/rollback-in-batch": "true"}}});
@@ -61,7 +68,8 @@ pub(crate) async fn a_roll_back_in_batches_goes_through_the_steps(env: Env) -> O
     web.approve().await?;
     web.ends(true).await?;
     web.all_run("app:v1").await?;
-    web.given_back(&before).await
+    web.given_back(&before).await?;
+    web.away().await
 }
 
 /// v1, v2, v3: the third begins anew at the first step, and the stable one stays the first.
@@ -103,6 +111,7 @@ pub(crate) async fn a_change_on_top_begins_anew(env: Env) -> Outcome {
 pub(crate) async fn a_roll_back_after_a_change_on_top_is_one(env: Env) -> Outcome {
     for kind in kinds::all() {
         let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        let before = web.web.read().await?;
         web.change("app:v2").await?;
         let first = web.waits(1).await?;
         web.change_again("app:v3").await?;
@@ -115,6 +124,7 @@ pub(crate) async fn a_roll_back_after_a_change_on_top_is_one(env: Env) -> Outcom
         web.change_again("app:v1").await?;
         web.ends(false).await?;
         web.all_run("app:v1").await?;
+        web.given_back(&before).await?;
         web.away().await?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::future::join;
 use serde_json::{Value, json};
 
-use crate::env::{Env, Failure, Outcome, PODS, RELEASED, SETS, ensure, same};
+use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, ensure, same};
 use crate::kinds;
 use crate::kit::{Steps, steps};
 
@@ -227,7 +227,7 @@ pub(crate) async fn an_approval_amid_writes_of_the_status_is_kept(env: Env) -> O
     Ok(())
 }
 
-/// Only a StatefulSet goes back in batches; asked of another kind, it goes back at once.
+/// Not every kind goes back in batches; asked of another, it goes back at once.
 pub(crate) async fn a_roll_back_in_batches_of_another_kind_goes_at_once(env: Env) -> Outcome {
     for kind in kinds::that(|facts| !facts.back_in_batches) {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
@@ -249,7 +249,14 @@ pub(crate) async fn a_roll_back_in_batches_of_another_kind_goes_at_once(env: Env
 
 /// Pods that need no update in a roll back in batches say so, and are not replaced.
 pub(crate) async fn what_needs_no_update_is_marked_and_stays(env: Env) -> Outcome {
-    let mut web = steps(&env, SETS, &json!(["20%", "60%", "100%"])).await?;
+    for kind in kinds::that(|facts| facts.back_in_batches) {
+        marked(&env, kind).await?;
+    }
+    Ok(())
+}
+
+async fn marked(env: &Env, kind: Kind) -> Outcome {
+    let mut web = steps(env, kind, &json!(["20%", "60%", "100%"])).await?;
     let mark = "rollouts.kruise.io/rollback-in-batch";
     env.patch(RELEASED, "web", &json!({"metadata": {"annotations": {mark: "true"}}})).await?;
     web.change("app:v2").await?;
@@ -286,5 +293,6 @@ pub(crate) async fn what_needs_no_update_is_marked_and_stays(env: Env) -> Outcom
     web.ends(true).await?;
     web.all_run("app:v1").await?;
     let now = web.web.uids().await?;
-    ensure(old.iter().all(|pod| now.contains(&pod.uid)), || "one was replaced".to_owned())
+    ensure(old.iter().all(|pod| now.contains(&pod.uid)), || "one was replaced".to_owned())?;
+    web.away().await
 }

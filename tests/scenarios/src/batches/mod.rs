@@ -1,6 +1,7 @@
 //! Scenarios of the group `rollouts.kruise.io`, one file a theme.
 
 pub(crate) mod changes;
+pub(crate) mod kruise;
 pub(crate) mod mishaps;
 pub(crate) mod release;
 pub(crate) mod scaled;

@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, RELEASES, SETS, ensure, same, says};
-use crate::kinds;
-use crate::kit::{Workload, budget, condition};
+use crate::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome,
+    RELEASES, SETS, ensure, same, says,
+};
+use crate::kinds::{self, put_over};
+use crate::kit::{Workload, budget, condition, meant};
 
 /// Batches 1, 50 % and 100 % of so many, and what they come to.
 async fn walks(env: &Env, kind: Kind, spec: Value, batches: [usize; 3]) -> Outcome {
@@ -28,7 +31,7 @@ async fn walks(env: &Env, kind: Kind, spec: Value, batches: [usize; 3]) -> Outco
     web.is_clean().await?;
     let after = web.read().await?;
     for field in ["strategy", "updateStrategy"] {
-        same(field, after["spec"][field].clone(), before["spec"][field].clone())?;
+        same(field, meant(&after["spec"][field]), meant(&before["spec"][field]))?;
     }
     let all = batches[2];
     web.env
@@ -68,47 +71,63 @@ pub(crate) async fn a_statefulset_goes_batch_by_batch_and_is_given_back(env: Env
 
 /// The same on a DaemonSet.
 pub(crate) async fn a_daemonset_goes_batch_by_batch_and_is_given_back(env: Env) -> Outcome {
-    let mut web = Workload::deploy(&env, DAEMONSETS, "probe", json!({})).await?;
-    let nodes = web.pods().await?.len();
-    ensure(nodes > 2, || format!("three nodes are needed, {nodes} are there"))?;
-    let before = web.read().await?;
-    web.change_image("app:v2").await?;
-    let release = web.release(&json!([1, "50%", "100%"])).await?;
-    release.ready(0).await?;
-    web.runs("app:v2", 1).await?;
-    release.go_to(1).await?;
-    release.ready(1).await?;
-    web.runs("app:v2", nodes.div_ceil(2)).await?;
-    release.go_to(2).await?;
-    release.ready(2).await?;
-    web.runs("app:v2", nodes).await?;
-    release.go_to(Value::Null).await?;
-    release.completed().await?;
-    web.is_clean().await?;
-    let strategy = &web.read().await?["spec"]["updateStrategy"];
-    same("updateStrategy", strategy.clone(), before["spec"]["updateStrategy"].clone())
+    let nodes = nodes(&env).await?;
+    walks(&env, DAEMONSETS, json!({}), [1, nodes.div_ceil(2), nodes]).await
 }
 
-/// "`StatefulSet` with `OnDelete` is supported."
-pub(crate) async fn a_statefulset_under_on_delete_goes_batch_by_batch(env: Env) -> Outcome {
-    let spec = json!({"replicas": 4, "updateStrategy": {"type": "OnDelete"}});
-    let mut web = Workload::deploy(&env, SETS, "web", spec).await?;
-    web.watch().await?;
-    web.change(&json!({"spec": {"template": {"spec": {"containers": [
-        {"name": "main", "image": "app:v2"},
-    ]}}}}))
-    .await?;
-    let release = web.release(&json!([1, "50%", "100%"])).await?;
-    for (batch, pods) in [(0, 1), (1, 2), (2, 4)] {
-        release.go_to(batch).await?;
-        release.ready(batch).await?;
-        web.runs("app:v2", pods).await?;
+/// The same on a CloneSet.
+pub(crate) async fn a_cloneset_goes_batch_by_batch_and_is_given_back(env: Env) -> Outcome {
+    walks(&env, CLONESETS, json!({"replicas": 5}), [1, 3, 5]).await
+}
+
+/// The same on an Advanced StatefulSet.
+pub(crate) async fn an_advanced_statefulset_goes_batch_by_batch_and_is_given_back(
+    env: Env,
+) -> Outcome {
+    walks(&env, ADVANCED_SETS, json!({"replicas": 5}), [1, 3, 5]).await
+}
+
+/// The same on an Advanced DaemonSet.
+pub(crate) async fn an_advanced_daemonset_goes_batch_by_batch_and_is_given_back(
+    env: Env,
+) -> Outcome {
+    let nodes = nodes(&env).await?;
+    walks(&env, ADVANCED_DAEMONSETS, json!({}), [1, nodes.div_ceil(2), nodes]).await
+}
+
+/// How many Nodes there are; three at least.
+async fn nodes(env: &Env) -> Result<usize, crate::env::Failure> {
+    let list = env.send("GET", "/api/v1/nodes", "application/json", &Value::Null).await?;
+    let nodes = list["items"].as_array().map_or(0, Vec::len);
+    ensure(nodes > 2, || format!("three nodes are needed, {nodes} are there"))?;
+    Ok(nodes)
+}
+
+/// "`StatefulSet` with `OnDelete` is supported", and so are Kruise's kinds that know it.
+pub(crate) async fn a_workload_under_on_delete_goes_batch_by_batch(env: Env) -> Outcome {
+    for (kind, on_delete) in kinds::all().filter_map(|it| Some((it, it.facts().on_delete?))) {
+        let mut spec = kind.sized(4);
+        put_over(&mut spec, &on_delete());
+        let mut web = Workload::deploy(&env, kind, &kind.own_name(), spec).await?;
+        let all = web.pods().await?.len();
+        web.watch().await?;
+        web.change(&json!({"spec": {"template": {"spec": {"containers": [
+            {"name": "main", "image": "app:v2"},
+        ]}}}}))
+        .await?;
+        let release = web.release(&json!([1, 2, "100%"])).await?;
+        for (batch, pods) in [(0, 1), (1, 2), (2, all)] {
+            release.go_to(batch).await?;
+            release.ready(batch).await?;
+            web.runs("app:v2", pods).await?;
+        }
+        release.go_to(Value::Null).await?;
+        release.completed().await?;
+        let strategy = &web.read().await?["spec"]["updateStrategy"];
+        same("updateStrategy", strategy.clone(), on_delete()["updateStrategy"].clone())?;
+        web.is_clean().await?;
     }
-    release.go_to(Value::Null).await?;
-    release.completed().await?;
-    let strategy = &web.read().await?["spec"]["updateStrategy"];
-    same("updateStrategy", strategy.clone(), json!({"type": "OnDelete"}))?;
-    web.is_clean().await
+    Ok(())
 }
 
 /// "batchPartition removed": what is left goes, by the workload's own controller.
@@ -146,7 +165,7 @@ pub(crate) async fn a_release_that_is_deleted_on_the_way_gives_the_workload_back
         web.is_clean().await?;
         let after = web.read().await?;
         for field in ["strategy", "updateStrategy"] {
-            same(field, after["spec"][field].clone(), before["spec"][field].clone())?;
+            same(field, meant(&after["spec"][field]), meant(&before["spec"][field]))?;
         }
     }
     Ok(())
@@ -230,30 +249,40 @@ fn waits(release: &Value, reason: &str) -> bool {
 }
 
 /// "Scale up or down in mid-release keeps the step's share for every kind."
-pub(crate) async fn a_deployment_that_is_scaled_keeps_the_share_of_its_batch(env: Env) -> Outcome {
-    let mut web = Workload::deploy(&env, DEPLOYMENTS, "web", json!({"replicas": 4})).await?;
-    web.change_image("app:v2").await?;
-    let release = web.release(&json!(["25%", "100%"])).await?;
-    release.ready(0).await?;
-    for (replicas, updated) in [(8, 2), (4, 1), (12, 3)] {
-        web.change(&json!({"spec": {"replicas": replicas}})).await?;
-        let mut patience = env.patience(env.limit(120));
-        let all = usize::try_from(replicas).unwrap_or(0);
-        while web.pods().await?.len() != all || web.running("app:v2").await?.0 != updated {
-            patience.rest(|| format!("{updated} of {replicas} Pods run the new revision")).await?;
+pub(crate) async fn a_workload_that_is_scaled_keeps_the_share_of_its_batch(env: Env) -> Outcome {
+    for kind in kinds::that(|facts| facts.replicas && !facts.grows_new) {
+        let mut web = Workload::deploy(&env, kind, &kind.own_name(), kind.sized(4)).await?;
+        web.change_image("app:v2").await?;
+        let release = web.release(&json!(["25%", "100%"])).await?;
+        release.ready(0).await?;
+        for (replicas, updated) in [(8, 2), (4, 1), (12, 3)] {
+            web.change(&json!({"spec": {"replicas": replicas}})).await?;
+            let mut patience = env.patience(env.limit(120));
+            let all = usize::try_from(replicas).unwrap_or(0);
+            while web.pods().await?.len() != all || web.running("app:v2").await?.0 != updated {
+                patience
+                    .rest(|| format!("{updated} of {replicas} Pods run the new revision"))
+                    .await?;
+            }
         }
+        release.go_to(1).await?;
+        release.ready(1).await?;
+        same("Pods of the new revision", web.running("app:v2").await?.0, 12)?;
     }
-    release.go_to(1).await?;
-    release.ready(1).await?;
-    same("Pods of the new revision", web.running("app:v2").await?.0, 12)
+    Ok(())
 }
 
 /// "Where the workload's controller has made new Pods before Sluice could see the scaling, … the surplus is
 /// counted and reported, and nothing is turned back."
-pub(crate) async fn a_statefulset_that_is_scaled_reports_what_came_up_too_many(
-    env: Env,
-) -> Outcome {
-    let mut db = Workload::deploy(&env, SETS, "db", json!({"replicas": 4})).await?;
+pub(crate) async fn a_set_that_is_scaled_reports_what_came_up_too_many(env: Env) -> Outcome {
+    for kind in kinds::that(|facts| facts.grows_new) {
+        scaled(&env, kind).await?;
+    }
+    Ok(())
+}
+
+async fn scaled(env: &Env, kind: Kind) -> Outcome {
+    let mut db = Workload::deploy(env, kind, &kind.own_name(), json!({"replicas": 4})).await?;
     db.change_image("app:v2").await?;
     let release = db.release(&json!(["25%", "100%"])).await?;
     release.ready(0).await?;
@@ -387,7 +416,7 @@ pub(crate) async fn a_release_that_the_original_left_half_way_goes_on(env: Env) 
         web.is_clean().await?;
         let after = web.read().await?;
         for field in ["strategy", "updateStrategy"] {
-            same(field, after["spec"][field].clone(), before["spec"][field].clone())?;
+            same(field, meant(&after["spec"][field]), meant(&before["spec"][field]))?;
         }
     }
     Ok(())

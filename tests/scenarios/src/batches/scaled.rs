@@ -4,14 +4,21 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, RELEASES, SETS, ensure, same};
+use crate::env::{Env, Kind, Outcome, RELEASES, ensure, same};
 use crate::kinds;
 use crate::kit::{Steps, Workload, condition, steps};
 
 /// What a set's own controller made before anybody could see the scaling stays, and is told of; what it makes
 /// from then on is stable.
 pub(crate) async fn a_set_that_grows_in_a_step_turns_nothing_back(env: Env) -> Outcome {
-    let mut web = steps(&env, SETS, &json!(["20%", "60%", "100%"])).await?;
+    for kind in kinds::that(|facts| facts.grows_new) {
+        grows(&env, kind).await?;
+    }
+    Ok(())
+}
+
+async fn grows(env: &Env, kind: Kind) -> Outcome {
+    let mut web = steps(env, kind, &json!(["20%", "60%", "100%"])).await?;
     web.change("app:v2").await?;
     web.stands(1, "app:v2", 1).await?;
     let before = web.web.uids().await?;
@@ -31,13 +38,21 @@ pub(crate) async fn a_set_that_grows_in_a_step_turns_nothing_back(env: Env) -> O
     web.stands(2, "app:v2", 6).await?;
     web.approve().await?;
     web.ends(true).await?;
-    web.all_run("app:v2").await
+    web.all_run("app:v2").await?;
+    web.away().await
 }
 
 /// Where new Pods come one by one, the hold goes along with them: the share of 28 is never much passed.
 pub(crate) async fn an_ordered_set_that_grows_keeps_the_share(env: Env) -> Outcome {
+    for kind in kinds::that(|facts| facts.grows_new) {
+        grows_in_order(&env, kind).await?;
+    }
+    Ok(())
+}
+
+async fn grows_in_order(env: &Env, kind: Kind) -> Outcome {
     let spec = json!({"replicas": 3, "podManagementPolicy": "OrderedReady"});
-    let web = Workload::deploy(&env, SETS, "web", spec).await?;
+    let web = Workload::deploy(env, kind, "web", spec).await?;
     let mut web = Steps::of(web, &json!(["1%", "100%"])).await?;
     web.change("app:v2").await?;
     web.stands(1, "app:v2", 1).await?;
@@ -47,7 +62,8 @@ pub(crate) async fn an_ordered_set_that_grows_keeps_the_share(env: Env) -> Outco
     ensure(updated <= 2, || format!("{updated} of 8 are new, 1 % is 1, and one was being made"))?;
     web.approve().await?;
     web.ends(true).await?;
-    web.all_run("app:v2").await
+    web.all_run("app:v2").await?;
+    web.away().await
 }
 
 /// Scaled in, the share is kept as well, and the next step counts from there.
@@ -80,16 +96,20 @@ pub(crate) async fn scaling_in_keeps_the_share_of_the_step(env: Env) -> Outcome 
 
 /// Scaled while a step is on its way, and not only while it waits.
 pub(crate) async fn scaling_a_step_that_is_on_its_way_ends_at_the_share(env: Env) -> Outcome {
-    let web = Workload::deploy(&env, DEPLOYMENTS, "web", json!({"replicas": 4})).await?;
-    let mut web = Steps::of(web, &json!(["50%", "100%"])).await?;
-    web.change("app:slow-v2").await?;
-    let on_its_way = |it: &Value| it["status"]["currentStepState"] == "StepUpgrade";
-    web.until("the first step is on its way", on_its_way).await?;
-    web.web.scale(8).await?;
-    web.waits(1).await?;
-    let half = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 4;
-    web.until("half of eight", half).await?;
-    same("new Pods", web.web.running("app:slow-v2").await?.0, 4)
+    for kind in kinds::that(|facts| facts.replicas && !facts.grows_new) {
+        let web = Workload::deploy(&env, kind, "web", kind.sized(4)).await?;
+        let mut web = Steps::of(web, &json!(["50%", "100%"])).await?;
+        web.change("app:slow-v2").await?;
+        let on_its_way = |it: &Value| it["status"]["currentStepState"] == "StepUpgrade";
+        web.until("the first step is on its way", on_its_way).await?;
+        web.web.scale(8).await?;
+        web.waits(1).await?;
+        let half = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 4;
+        web.until("half of eight", half).await?;
+        same("new Pods", web.web.running("app:slow-v2").await?.0, 4)?;
+        web.away().await?;
+    }
+    Ok(())
 }
 
 /// A pause holds Pods, not sizes: what is added comes up, and no Pod is replaced.
@@ -180,12 +200,18 @@ pub(crate) async fn nodes_that_come_and_go_keep_the_share_of_the_step(env: Env) 
     ensure(nodes.len() > 2, || format!("three nodes are needed, {} are there", nodes.len()))?;
     let (first, last) = (&nodes[..2], &nodes[2..3]);
     mark(&env, first, true).await?;
-    let outcome = on_marked_nodes(&env, last).await;
+    let outcome = async {
+        for kind in kinds::that(|facts| !facts.replicas) {
+            on_marked_nodes(&env, kind, last).await?;
+        }
+        Ok(())
+    };
+    let outcome = outcome.await;
     mark(&env, &nodes[..3], false).await?;
     outcome
 }
 
-async fn on_marked_nodes(env: &Env, last: &[String]) -> Outcome {
+async fn on_marked_nodes(env: &Env, kind: Kind, last: &[String]) -> Outcome {
     let template = json!({
         "metadata": {"labels": {"app": "web"}},
         "spec": {
@@ -193,7 +219,7 @@ async fn on_marked_nodes(env: &Env, last: &[String]) -> Outcome {
             "containers": [{"name": "main", "image": "app:v1"}],
         },
     });
-    let web = Workload::deploy(env, DAEMONSETS, "web", json!({"template": template})).await?;
+    let web = Workload::deploy(env, kind, "web", json!({"template": template})).await?;
     same("Pods", web.pods().await?.len(), 2)?;
     let mut web = Steps::of(web, &json!(["50%", "100%"])).await?;
     let before = web.web.read().await?;
@@ -247,8 +273,11 @@ pub(crate) async fn a_percentage_then_a_number_then_all(env: Env) -> Outcome {
         let web = Workload::deploy(&env, kind, "web", json!({"replicas": 8})).await?;
         walks(web, "20%", 5, [2, 5]).await?;
     }
-    let web = Workload::deploy(&env, DAEMONSETS, "web", json!({})).await?;
-    walks(web, "1%", 2, [1, 2]).await
+    for kind in kinds::that(|facts| !facts.replicas) {
+        let web = Workload::deploy(&env, kind, "web", json!({})).await?;
+        walks(web, "1%", 2, [1, 2]).await?;
+    }
+    Ok(())
 }
 
 async fn walks(web: Workload, share: &str, number: usize, pods: [usize; 2]) -> Outcome {

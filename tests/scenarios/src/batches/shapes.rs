@@ -4,17 +4,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{
-    BUDGETS, DAEMONSETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, SETS, ensure, same,
-};
+use crate::env::{BUDGETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, ensure, same};
 use crate::kinds::{self, put_over};
 use crate::kit::{Steps, Workload, budget};
 
 /// At a step of two Pods, approved while one of them is not ready.
 async fn with_one_unready(env: &Env, kind: Kind, threshold: Value) -> Result<Steps, Failure> {
     let mut spec = kind.sized(5);
-    if let Some(one) = kind.facts().one_unavailable {
-        put_over(&mut spec, &one());
+    if let Some(unavailable) = kind.facts().unavailable {
+        put_over(&mut spec, &unavailable(1));
     }
     let web = Workload::deploy(env, kind, "web", spec).await?;
     let mut web = Steps::of(web, &json!([2, 3, "100%"])).await?;
@@ -39,7 +37,7 @@ async fn goes_on(web: &Steps) -> Outcome {
 /// Without a threshold as many may be unready as the workload's `maxUnavailable` allows, here one. A StatefulSet
 /// has none as long as the server does not know that field of it: [`a_threshold_of_none_waits_for_every_pod`].
 pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env) -> Outcome {
-    for kind in kinds::that(|facts| facts.one_unavailable.is_some()) {
+    for kind in kinds::that(|facts| facts.unavailable.is_some()) {
         let web = with_one_unready(&env, kind, Value::Null).await?;
         goes_on(&web).await?;
         web.away().await?;
@@ -50,7 +48,7 @@ pub(crate) async fn without_a_threshold_max_unavailable_may_be_unready(env: Env)
 /// With a threshold of none a step waits for every Pod, and goes on with the last.
 pub(crate) async fn a_threshold_of_none_waits_for_every_pod(env: Env) -> Outcome {
     let none = kinds::all().map(|kind| (kind, json!(0)));
-    let unset = kinds::that(|facts| facts.one_unavailable.is_none());
+    let unset = kinds::that(|facts| facts.unavailable.is_none());
     for (kind, threshold) in none.chain(unset.map(|kind| (kind, Value::Null))) {
         let web = with_one_unready(&env, kind, threshold).await?;
         web.env
@@ -79,15 +77,18 @@ pub(crate) async fn a_threshold_in_percent_is_of_what_has_moved(env: Env) -> Out
 
 /// A set that makes its Pods one by one is released all the same.
 pub(crate) async fn an_ordered_set_goes_step_by_step(env: Env) -> Outcome {
-    let spec = json!({"replicas": 4, "podManagementPolicy": "OrderedReady"});
-    walks(&env, SETS, spec).await
+    for kind in kinds::that(|facts| facts.grows_new) {
+        let spec = json!({"replicas": 4, "podManagementPolicy": "OrderedReady"});
+        walks(&env, kind, spec).await?;
+    }
+    Ok(())
 }
 
 /// Ready is by the user's own `minReadySeconds`, and it stays what it was.
 pub(crate) async fn min_ready_seconds_are_kept_and_waited_for(env: Env) -> Outcome {
     for kind in kinds::all() {
         let mut spec = kind.sized(4);
-        spec["minReadySeconds"] = json!(4);
+        put_over(&mut spec, &(kind.facts().min_ready)(4));
         walks(&env, kind, spec).await?;
     }
     Ok(())
@@ -122,15 +123,29 @@ async fn walks(env: &Env, kind: Kind, spec: Value) -> Outcome {
 /// A set that leaves its Pods to others: evicted side by side, inside the budget.
 pub(crate) async fn a_set_under_on_delete_goes_side_by_side_inside_its_budget(env: Env) -> Outcome {
     env.create(BUDGETS, &budget("web").max_unavailable(2)).await?;
-    let spec = json!({"replicas": 4, "updateStrategy": {"type": "OnDelete"}});
-    let web = Workload::deploy(&env, SETS, "web", spec).await?;
-    let mut web = Steps::of(web, &json!(["100%"])).await?;
-    let before = web.web.read().await?;
-    web.slip("app:slow-v2").await?;
-    two_at_once(&web, 4).await?;
-    web.ends(true).await?;
-    web.all_run("app:slow-v2").await?;
-    web.given_back(&before).await
+    // Where the Nodes say how many there are, they go one by one: nothing says that more may be missing.
+    for kind in kinds::that(|facts| facts.on_delete.is_some() && facts.replicas) {
+        let web = Workload::deploy(&env, kind, "web", under_on_delete(kind)).await?;
+        let all = web.pods().await?.len();
+        let mut web = Steps::of(web, &json!(["100%"])).await?;
+        let before = web.web.read().await?;
+        web.slip("app:slow-v2").await?;
+        two_at_once(&web, all).await?;
+        web.ends(true).await?;
+        web.all_run("app:slow-v2").await?;
+        web.given_back(&before).await?;
+        web.away().await?;
+    }
+    Ok(())
+}
+
+/// Four Pods that nobody but Sluice replaces, or as many as there are Nodes.
+fn under_on_delete(kind: Kind) -> Value {
+    let mut spec = kind.sized(4);
+    if let Some(on_delete) = kind.facts().on_delete {
+        put_over(&mut spec, &on_delete());
+    }
+    spec
 }
 
 /// Waits until two of all Pods are not ready, and sees that never more are.
@@ -148,31 +163,39 @@ async fn two_at_once(web: &Steps, all: usize) -> Outcome {
 
 /// A roll back of it too is Sluice's to do: nobody else would.
 pub(crate) async fn a_set_under_on_delete_is_rolled_back(env: Env) -> Outcome {
-    let spec = json!({"replicas": 4, "updateStrategy": {"type": "OnDelete"}});
-    let web = Workload::deploy(&env, SETS, "web", spec).await?;
-    let mut web = Steps::of(web, &json!([2, "100%"])).await?;
-    let before = web.web.read().await?;
-    web.slip("app:v2").await?;
-    web.stands(1, "app:v2", 2).await?;
-    let stable = web.web.pods().await?;
-    web.slip("app:v1").await?;
-    web.ends(false).await?;
-    web.all_run("app:v1").await?;
-    web.given_back(&before).await?;
-    let after = web.web.uids().await?;
-    let kept = stable.iter().filter(|pod| pod.image == "app:v1" && after.contains(&pod.uid));
-    same("Pods that never moved", kept.count(), 2)
+    for kind in kinds::that(|facts| facts.on_delete.is_some()) {
+        let web = Workload::deploy(&env, kind, "web", under_on_delete(kind)).await?;
+        let all = web.pods().await?.len();
+        let mut web = Steps::of(web, &json!([2, "100%"])).await?;
+        let before = web.web.read().await?;
+        web.slip("app:v2").await?;
+        web.stands(1, "app:v2", 2).await?;
+        let stable = web.web.pods().await?;
+        web.slip("app:v1").await?;
+        web.ends(false).await?;
+        web.all_run("app:v1").await?;
+        web.given_back(&before).await?;
+        let after = web.web.uids().await?;
+        let kept = stable.iter().filter(|pod| pod.image == "app:v1" && after.contains(&pod.uid));
+        same("Pods that never moved", kept.count(), all - 2)?;
+        web.away().await?;
+    }
+    Ok(())
 }
 
-/// A DaemonSet's Pods go inside its `maxUnavailable`, side by side.
-pub(crate) async fn a_daemonset_goes_side_by_side_inside_max_unavailable(env: Env) -> Outcome {
-    let spec = json!({"updateStrategy": {
-        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2},
-    }});
-    let web = Workload::deploy(&env, DAEMONSETS, "web", spec).await?;
-    let all = web.pods().await?.len();
-    let mut web = Steps::of(web, &json!(["100%"])).await?;
-    web.change("app:slow-v2").await?;
-    two_at_once(&web, all).await?;
-    web.away().await
+/// Pods go inside the workload's own `maxUnavailable`, side by side.
+pub(crate) async fn pods_go_side_by_side_inside_max_unavailable(env: Env) -> Outcome {
+    for kind in kinds::that(|facts| facts.unavailable.is_some()) {
+        let mut spec = kind.sized(4);
+        if let Some(unavailable) = kind.facts().unavailable {
+            put_over(&mut spec, &unavailable(2));
+        }
+        let web = Workload::deploy(&env, kind, "web", spec).await?;
+        let all = web.pods().await?.len();
+        let mut web = Steps::of(web, &json!(["100%"])).await?;
+        web.change("app:slow-v2").await?;
+        two_at_once(&web, all).await?;
+        web.away().await?;
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, Env, Failure, Kind, Outcome, RELEASED, same};
+use crate::env::{Env, Failure, Kind, Outcome, RELEASED, same};
 use crate::kinds;
 use crate::kit::{Steps, steps};
 
@@ -140,18 +140,22 @@ pub(crate) async fn a_jump_to_nowhere_goes_nowhere(env: Env) -> Outcome {
 
 /// What a DaemonSet's user may do between its steps: jump forwards and back, and change the steps.
 pub(crate) async fn a_daemonset_is_jumped_and_planned_again(env: Env) -> Outcome {
-    let mut web = steps(&env, DAEMONSETS, &json!([1, 1, 2, "100%"])).await?;
-    web.change("app:v2").await?;
-    web.stands(1, "app:v2", 1).await?;
-    web.say(&json!({"nextStepIndex": 3})).await?;
-    web.stands(3, "app:v2", 2).await?;
-    web.say(&json!({"nextStepIndex": 1})).await?;
-    web.stands(1, "app:v2", 2).await?;
-    web.plan(&json!([2, 2, 2, "100%"])).await?;
-    web.stands(1, "app:v2", 2).await?;
-    web.say(&json!({"nextStepIndex": 4})).await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await
+    for kind in kinds::that(|facts| !facts.replicas) {
+        let mut web = steps(&env, kind, &json!([1, 1, 2, "100%"])).await?;
+        web.change("app:v2").await?;
+        web.stands(1, "app:v2", 1).await?;
+        web.say(&json!({"nextStepIndex": 3})).await?;
+        web.stands(3, "app:v2", 2).await?;
+        web.say(&json!({"nextStepIndex": 1})).await?;
+        web.stands(1, "app:v2", 2).await?;
+        web.plan(&json!([2, 2, 2, "100%"])).await?;
+        web.stands(1, "app:v2", 2).await?;
+        web.say(&json!({"nextStepIndex": 4})).await?;
+        web.ends(true).await?;
+        web.all_run("app:v2").await?;
+        web.away().await?;
+    }
+    Ok(())
 }
 
 /// An approval by the plan: the pause of the step that waits is set to no time.

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome, SETS, ensure, same};
+use crate::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome,
+    SETS, ensure, same,
+};
 use crate::kinds;
 use crate::kit::{Steps, Workload, steps};
 
@@ -52,6 +55,18 @@ pub(crate) async fn a_statefulset_goes_step_by_step(env: Env) -> Outcome {
 
 pub(crate) async fn a_daemonset_goes_step_by_step(env: Env) -> Outcome {
     walks(&env, DAEMONSETS, json!({})).await
+}
+
+pub(crate) async fn a_cloneset_goes_step_by_step(env: Env) -> Outcome {
+    walks(&env, CLONESETS, json!({"replicas": 5})).await
+}
+
+pub(crate) async fn an_advanced_statefulset_goes_step_by_step(env: Env) -> Outcome {
+    walks(&env, ADVANCED_SETS, json!({"replicas": 5})).await
+}
+
+pub(crate) async fn an_advanced_daemonset_goes_step_by_step(env: Env) -> Outcome {
+    walks(&env, ADVANCED_DAEMONSETS, json!({})).await
 }
 
 /// `pause.duration` goes on by itself, and one without waits.

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{DEPLOYMENTS, EVENTS, Env, Outcome, RELEASED, RELEASES, SETS, ensure, same};
+use crate::env::{
+    DEPLOYMENTS, EVENTS, Env, Failure, Kind, Outcome, RELEASED, RELEASES, SETS, ensure, same,
+};
 use crate::kinds;
 use crate::kit::{Steps, condition, steps};
 
@@ -107,20 +109,24 @@ pub(crate) async fn a_changed_plan_goes_on_where_it_stands(env: Env) -> Outcome 
 
 /// "Scale up or down in mid-release keeps the step's share for every kind."
 pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!(["20%", "100%"])).await?;
-    web.change("app:v2").await?;
-    web.stands(1, "app:v2", 1).await?;
-    web.web.change(&json!({"spec": {"replicas": 10}})).await?;
-    web.until("the share of ten", |it| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2)
-        .await?;
-    web.env
-        .stays(Duration::from_secs(20), "a share of 20 %", || async {
-            Ok(web.web.running("app:v2").await?.0 <= 2)
-        })
-        .await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await
+    for kind in kinds::that(|facts| facts.replicas && !facts.grows_new) {
+        let mut web = steps(&env, kind, &json!(["20%", "100%"])).await?;
+        web.change("app:v2").await?;
+        web.stands(1, "app:v2", 1).await?;
+        web.web.change(&json!({"spec": {"replicas": 10}})).await?;
+        let two = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2;
+        web.until("the share of ten", two).await?;
+        web.env
+            .stays(Duration::from_secs(20), "a share of 20 %", || async {
+                Ok(web.web.running("app:v2").await?.0 <= 2)
+            })
+            .await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.all_run("app:v2").await?;
+        web.away().await?;
+    }
+    Ok(())
 }
 
 /// The mark is what protects a release: somebody who replaces the whole object takes it away.
@@ -192,23 +198,38 @@ pub(crate) async fn a_release_that_somebody_deletes_is_made_again(env: Env) -> O
 pub(crate) async fn a_workload_whose_rollout_is_torn_away_stays_and_is_told_of(
     env: Env,
 ) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
+    for kind in kinds::all() {
+        let mut patience = env.patience(env.limit(600));
+        while !torn_away(&env, kind).await? {
+            patience.rest(|| "its finalizer was put back each time".to_owned()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it came to that: the operator may have put the finalizer back before the Rollout was deleted.
+async fn torn_away(env: &Env, kind: Kind) -> Result<bool, Failure> {
+    let mut web = steps(env, kind, &json!([1, "100%"])).await?;
     let before = web.web.read().await?;
+    let uid = &before["metadata"]["uid"];
     web.change("app:v2").await?;
     web.stands(1, "app:v2", 1).await?;
     env.patch(RELEASED, "web", &json!({"metadata": {"finalizers": null}})).await?;
-    env.delete(RELEASED, "web").await?;
+    let answer = env.delete(RELEASED, "web").await?;
     web.gone().await?;
+    if answer["kind"] == "Rollout" {
+        env.delete(kind, "web").await?;
+        web.no_pods().await?;
+        return Ok(false);
+    }
     let mut patience = env.patience(env.limit(120));
     loop {
         let events = env.list(EVENTS, "").await?;
-        if events
-            .iter()
-            .any(|it| it["reason"] == "ReleaseGone" && it["regarding"]["kind"] == "Deployment")
-        {
+        let of_it = |it: &&Value| it["regarding"]["uid"] == *uid;
+        if events.iter().filter(of_it).any(|it| it["reason"] == "ReleaseGone") {
             break;
         }
-        patience.rest(|| "an Event of the Deployment says so".to_owned()).await?;
+        patience.rest(|| format!("an Event of the {} says so", kind.facts().name)).await?;
     }
     same("Pods of the new revision", web.web.running("app:v2").await?, (1, 1))?;
     // The remedy: another Rollout goes on, and its end gives all back.
@@ -217,26 +238,32 @@ pub(crate) async fn a_workload_whose_rollout_is_torn_away_stays_and_is_told_of(
     env.delete(RELEASED, "web").await?;
     web.gone().await?;
     web.given_back(&before).await?;
-    web.all_run("app:v2").await
+    web.all_run("app:v2").await?;
+    env.delete(kind, "web").await?;
+    web.no_pods().await?;
+    Ok(true)
 }
 
 /// An autoscaler that goes from 5 to 28 at a step of 1 %: one Pod runs the new revision before and after.
 pub(crate) async fn scaling_up_at_one_percent_moves_no_further_pod(env: Env) -> Outcome {
-    let mut web = steps(&env, DEPLOYMENTS, &json!(["1%", "100%"])).await?;
-    web.change("app:v2").await?;
-    web.stands(1, "app:v2", 1).await?;
-    let scale = json!({"spec": {"replicas": 28}});
-    env.patch_sub(DEPLOYMENTS, "web", "scale", "application/merge-patch+json", &scale).await?;
-    let all = |it: &Value| it["status"]["readyReplicas"] == 28;
-    web.web.until("28 Pods are ready", 180, all).await?;
-    web.env
-        .stays(Duration::from_secs(20), "one of 28 runs the new revision", || async {
-            Ok(web.web.running("app:v2").await?.0 == 1)
-        })
-        .await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await
+    for kind in kinds::that(|facts| facts.replicas && !facts.grows_new) {
+        let mut web = steps(&env, kind, &json!(["1%", "100%"])).await?;
+        web.change("app:v2").await?;
+        web.stands(1, "app:v2", 1).await?;
+        web.web.scale(28).await?;
+        let all = |it: &Value| it["status"]["readyReplicas"] == 28;
+        web.web.until("28 Pods are ready", 180, all).await?;
+        web.env
+            .stays(Duration::from_secs(20), "one of 28 runs the new revision", || async {
+                Ok(web.web.running("app:v2").await?.0 == 1)
+            })
+            .await?;
+        web.approve().await?;
+        web.ends(true).await?;
+        web.all_run("app:v2").await?;
+        web.away().await?;
+    }
+    Ok(())
 }
 
 /// A second Rollout of a workload says that it waits, and touches nothing.

@@ -29,6 +29,11 @@ impl Workload {
         let mut object = kind.manifest(name, 1);
         put_over(&mut object["spec"], &spec);
         env.create(kind, &object).await?;
+        Self::found(env, kind, name).await
+    }
+
+    /// One that is there, once all its Pods are ready.
+    pub(crate) async fn found(env: &Env, kind: Kind, name: &str) -> Result<Self, Failure> {
         let workload = Self { env: env.clone(), kind, name: name.to_owned(), diary: None };
         workload
             .until("all Pods are ready", 120, |it| {
@@ -147,6 +152,18 @@ impl Workload {
             }
         }
         ensure(workload["spec"]["paused"] != true, || format!("left paused: {workload}"))
+    }
+}
+
+/// A field as it is meant: one that says what would be so without it says nothing.
+pub(crate) fn meant(field: &Value) -> Value {
+    match field {
+        Value::Bool(false) => Value::Null,
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(key, value)| *key != "partition" || **value != 0);
+            fields.map(|(key, value)| (key.clone(), meant(value))).collect()
+        }
+        other => other.clone(),
     }
 }
 

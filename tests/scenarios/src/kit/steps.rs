@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::release::meant;
 use super::{Workload, condition};
 use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, ensure, same};
 
@@ -31,19 +32,36 @@ pub(crate) async fn steps(env: &Env, kind: Kind, steps: &Value) -> Result<Steps,
 impl Steps {
     /// A Rollout for a workload that is there, at rest.
     pub(crate) async fn of(web: Workload, steps: &Value) -> Result<Self, Failure> {
-        let steps = Self::begin(web, steps).await?;
+        Self::named(web, steps, &|reference| reference).await
+    }
+
+    /// The same, of a Rollout that refers to its workload in another way.
+    pub(crate) async fn named(
+        web: Workload,
+        steps: &Value,
+        other: &dyn Fn(Value) -> Value,
+    ) -> Result<Self, Failure> {
+        let steps = Self::refer(web, steps, other).await?;
         steps.until("healthy", |it| it["status"]["phase"] == "Healthy").await?;
         Ok(steps)
     }
 
     /// A Rollout for a workload that is there.
     pub(crate) async fn begin(web: Workload, steps: &Value) -> Result<Self, Failure> {
+        Self::refer(web, steps, &|reference| reference).await
+    }
+
+    async fn refer(
+        web: Workload,
+        steps: &Value,
+        other: &dyn Fn(Value) -> Value,
+    ) -> Result<Self, Failure> {
         let env = web.env.clone();
         let object = json!({
             "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout",
             "metadata": {"name": "web"},
             "spec": {
-                "workloadRef": web.kind.named(&web.name),
+                "workloadRef": other(web.kind.named(&web.name)),
                 "strategy": {"canary": {"enableExtraWorkloadForCanary": false, "steps": plan(steps)}},
             },
         });
@@ -204,11 +222,7 @@ impl Steps {
             }
         }
         for field in ["strategy", "updateStrategy", "paused", "minReadySeconds"] {
-            let stands = |object: &Value| match &object["spec"][field] {
-                Value::Bool(false) => Value::Null,
-                other => other.clone(),
-            };
-            same(field, stands(&after), stands(before))?;
+            same(field, meant(&after["spec"][field]), meant(&before["spec"][field]))?;
         }
         ensure(self.env.get(RELEASES, "web").await.is_err(), || {
             "the BatchRelease is left".to_owned()

@@ -2,10 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// Letters of the kinds: Deployment, StatefulSet, DaemonSet (a workload of Nodes).
-pub(crate) const KINDS: [(&str, &str); 3] =
-    [("D", "deployments"), ("S", "statefulsets"), ("N", "daemonsets")];
-
 /// One row.
 #[derive(Debug)]
 #[allow(dead_code, reason = "each test file that reads the page reads another part of it")]
@@ -25,6 +21,11 @@ pub(crate) struct Shown {
     pub(crate) kinds: BTreeSet<String>,
 }
 
+/// Letters of all kinds.
+pub(crate) fn letters() -> Vec<&'static str> {
+    scenarios::kinds::ALL.into_iter().map(|facts| facts.letter).collect()
+}
+
 /// All rows of the page.
 pub(crate) fn rules() -> Vec<Rule> {
     let page = include_str!("../../../../docs/release-rules.md");
@@ -42,16 +43,16 @@ fn rule(line: &str) -> Rule {
         left_out: left_out
             .split(". ")
             .filter(|reason| !reason.is_empty())
-            .map(|reason| {
-                let (kind, reason) = reason.split_once(": ").expect("a kind, and the reason");
+            .flat_map(|reason| {
+                let (kinds, reason) = reason.split_once(": ").expect("kinds, and the reason");
                 assert!(!reason.is_empty(), "a reason: {line}");
-                kind.to_owned()
+                kinds.split_whitespace().map(str::to_owned)
             })
             .collect(),
     }
 }
 
-/// `` `place name` D S N ``.
+/// `` `place name` D S N ``, or `all` for every kind.
 fn this(test: &str, line: &str) -> Shown {
     let (quoted, kinds) = test.rsplit_once('`').unwrap_or_else(|| panic!("no test: {line}"));
     let quoted = quoted.trim_start_matches('`');
@@ -59,7 +60,11 @@ fn this(test: &str, line: &str) -> Shown {
         Some((place, name)) => (Some(place.to_owned()), name),
         None => (None, quoted),
     };
-    let kinds: BTreeSet<String> = kinds.split_whitespace().map(str::to_owned).collect();
+    let kinds = kinds.split_whitespace().flat_map(|word| match word {
+        "all" => letters(),
+        letter => vec![letter],
+    });
+    let kinds: BTreeSet<String> = kinds.map(str::to_owned).collect();
     assert!(!kinds.is_empty(), "{name} is of no kind: {line}");
     Shown { place, name: name.to_owned(), kinds }
 }

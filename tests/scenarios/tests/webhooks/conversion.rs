@@ -1,6 +1,8 @@
 //! Rollouts in the version that they were not written in.
 
-use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
+use scenarios::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Kind, SETS,
+};
 use serde_json::{Value, json};
 use simulation::in_virtual_time;
 
@@ -133,4 +135,7 @@ fn an_older_manifest_goes_through_its_steps() {
     in_virtual_time(goes_through(DEPLOYMENTS, Some("partition")));
     in_virtual_time(goes_through(SETS, None));
     in_virtual_time(goes_through(SETS, Some("Partition")));
+    for kind in [CLONESETS, ADVANCED_SETS, ADVANCED_DAEMONSETS] {
+        in_virtual_time(goes_through(kind, None));
+    }
 }

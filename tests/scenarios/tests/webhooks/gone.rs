@@ -5,7 +5,7 @@ use scenarios::kinds;
 use serde_json::{Value, json};
 use simulation::in_virtual_time;
 
-use crate::stage::{MARK, Stage, image, path, rollout, rollouts};
+use crate::stage::{MARK, Stage, image, more, path, rollout, rollouts};
 
 /// A release at its first step, and nobody behind the webhook any more.
 async fn in_mid_release(kind: Kind) -> Stage {
@@ -44,7 +44,7 @@ fn what_moves_no_pod_waits_for_nobody() {
             for patch in [
                 json!({"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}}),
                 json!({"spec": {"revisionHistoryLimit": 3}}),
-                json!({"spec": {"minReadySeconds": 1}}),
+                more(&(kind.facts().min_ready)(1)),
             ] {
                 stage.patch(&path(kind), &patch).await.expect("the API server takes it");
             }

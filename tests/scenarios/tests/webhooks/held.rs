@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use scenarios::env::{DAEMONSETS, DEPLOYMENTS, Kind, SETS};
+use scenarios::env::{
+    ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Kind, SETS,
+};
 use serde_json::{Value, json};
 use simulation::in_virtual_time;
 
-use crate::stage::{CONTROL, MARK, Stage, image, is_held, path, rollouts};
+use crate::stage::{CONTROL, MARK, Stage, image, is_held, more, path, rollouts};
 
 /// Plays a scene for each kind.
 macro_rules! each_kind {
@@ -28,6 +30,21 @@ macro_rules! each_kind {
             fn daemonset() {
                 in_virtual_time($scene(DAEMONSETS));
             }
+
+            #[test]
+            fn cloneset() {
+                in_virtual_time($scene(CLONESETS));
+            }
+
+            #[test]
+            fn advanced_statefulset() {
+                in_virtual_time($scene(ADVANCED_SETS));
+            }
+
+            #[test]
+            fn advanced_daemonset() {
+                in_virtual_time($scene(ADVANCED_DAEMONSETS));
+            }
         })*
     };
 }
@@ -48,7 +65,7 @@ async fn is_held_at_once(kind: Kind) {
     // Not a label, not a size, not what stands already.
     for patch in [
         json!({"metadata": {"labels": {"a": "b"}}}),
-        json!({"spec": {"minReadySeconds": 1}}),
+        more(&(kind.facts().min_ready)(1)),
         image("app:v1"),
     ] {
         let object = stage.patch(&path(kind), &patch).await.expect("the API server takes it");

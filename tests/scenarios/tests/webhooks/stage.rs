@@ -18,6 +18,11 @@ pub(crate) fn path(kind: Kind) -> String {
     format!("{}/web", kind.path(NAMESPACE))
 }
 
+/// A patch of the spec.
+pub(crate) fn more(spec: &Value) -> Value {
+    json!({ "spec": spec })
+}
+
 /// Whether nothing moves by itself, as the object stands.
 pub(crate) fn is_held(kind: Kind, object: &Value) -> bool {
     (kind.facts().is_held)(object)
@@ -32,7 +37,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// With an operator that answers the webhooks.
     pub(crate) async fn set() -> Self {
-        let harness = Harness::start(1).await;
+        let harness = Harness::with_kruise(1).await;
         let settings = controller::Settings::default();
         let operator = harness.operator(harness.router(), "operator", settings);
         harness.admit_by(operator.admission.clone()).await;
