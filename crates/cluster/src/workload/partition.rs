@@ -230,8 +230,13 @@ impl ByPartition {
             .and_then(|saved| serde_json::from_str(saved).ok())
             .filter(Value::is_object);
         let stamped = self.rolls(live) && annotation(live, HELD_PARTITION).is_some();
-        let whole = Strategy::RollingUpdate { partition: 0 };
-        saved.or_else(|| stamped.then(|| self.kept(live, whole)))
+        saved.or_else(|| {
+            let mut whole =
+                stamped.then(|| self.kept(live, Strategy::RollingUpdate { partition: 0 }))?;
+            // Nor is it written as he would have written it.
+            self.bounds_mut(&mut whole)["partition"] = json!(0);
+            Some(whole)
+        })
     }
 
     fn read(&self, strategy: &Value, replicas: u32) -> Strategy {
