@@ -101,7 +101,7 @@ impl Hand for ByPartition {
         if self.paused(new) && !self.paused(old) {
             draft.set(&self.path("paused"), json!(false));
         }
-        if let Some(asked) = self.asked(old, new) {
+        if let Some(asked) = self.asked(old, new, keep.restart) {
             draft.annotate(ORIGINAL_STRATEGY, asked);
         }
         draft.patch()
@@ -277,19 +277,21 @@ impl ByPartition {
         draft.set(&self.path("partition"), partition);
     }
 
-    /// The strategy that somebody asks for; `None` where it is not another than before.
-    fn asked(&self, old: &Value, new: &Value) -> Option<String> {
+    /// The strategy that somebody asks for; `None` where it is not another than before. `restart`: with
+    /// another template.
+    fn asked(&self, old: &Value, new: &Value, restart: bool) -> Option<String> {
         let mut asked = new["spec"]["updateStrategy"].clone();
         if asked == old["spec"]["updateStrategy"] {
             return None;
         }
-        // What is as it was is not by him: it is what holds the workload. Nor is one above all a partition that
-        // anybody means to keep: it is there to hold this change.
+        // What is as it was is not by him: it is what holds the workload. Nor is one above all that comes with
+        // another template his own: it is there to hold that.
         let kept = annotation(old, ORIGINAL_STRATEGY).unwrap_or_default();
         let kept: Value = serde_json::from_str(kept).unwrap_or_default();
         let kept = self.bounds(&kept);
         let (was_paused, is_paused) = (self.paused(old), self.paused(new));
-        let holds = self.standing(new) == self.standing(old) || self.partition(new) >= ABOVE_ALL;
+        let above_all = restart && self.partition(new) >= ABOVE_ALL;
+        let holds = self.standing(new) == self.standing(old) || above_all;
         if self.rolls(new) && holds {
             let own = kept.get("partition").filter(|own| !own.is_null());
             self.bounds_mut(&mut asked)["partition"] = own.cloned().unwrap_or(json!(0));

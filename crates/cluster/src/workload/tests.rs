@@ -353,7 +353,11 @@ fn another_template_on_top_closes_what_was_open() {
         "metadata": {"annotations": {HELD_PARTITION: "32767"}},
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}},
     });
-    kept(Kind::StatefulSet, &statefulset(2), template.clone(), restart, with(&closed, template));
+    let expect = with(&closed, template.clone());
+    kept(Kind::StatefulSet, &statefulset(2), template.clone(), restart, expect.clone());
+    // Held by his own hand, it is as if he had not: that partition is not what he wants to have back.
+    let by_hand = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 32767}}}});
+    kept(Kind::StatefulSet, &statefulset(2), with(&template, by_hand), restart, expect);
 }
 
 #[test]
