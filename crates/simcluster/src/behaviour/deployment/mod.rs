@@ -1,6 +1,8 @@
 //! The Deployment controller.
 
 pub mod bounds;
+mod notes;
+mod resize;
 pub mod sets;
 pub mod sizes;
 pub mod status;
@@ -9,10 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::bounds::Bounds;
-use self::sizes::{Resize, Size};
 use super::{Behaviour, Change, Refusal, Step, Verb, View, Write, own, pod};
 use crate::object::{self, DEPLOYMENTS, Key, Object, PODS, REPLICASETS};
 
@@ -160,215 +161,6 @@ impl Look<'_> {
         Step { writes: self.writes, wake }
     }
 
-    /// Says that the Deployment is paused, or resumed. Of one that has failed nothing is said.
-    fn pause(&mut self) -> bool {
-        let reason = status::progress_reason(self.deployment);
-        if status::deadline(self.deployment).is_none() || reason == Some("ProgressDeadlineExceeded")
-        {
-            return false;
-        }
-        let paused = self.deployment["spec"]["paused"] == true;
-        let (reason, message) = match (paused, reason == Some("DeploymentPaused")) {
-            (true, false) => ("DeploymentPaused", "Deployment is paused"),
-            (false, true) => ("DeploymentResumed", "Deployment is resumed"),
-            _ => return false,
-        };
-        let mut status = self.deployment["status"].clone();
-        status::set(&mut status, status::progressing("Unknown", reason, message, self.now));
-        self.write_status(status);
-        true
-    }
-
-    /// Brings the notes up to date that the Deployment and its new set keep of each other; says
-    /// whether they were already.
-    fn noted(&mut self) -> bool {
-        let Some(new) = self.new.clone() else { return true };
-        let mut set = Value::clone(&new);
-        sets::annotate(self.deployment, &mut set, self.next_revision());
-        let seconds = |object: &Value| object["spec"]["minReadySeconds"].as_i64().unwrap_or(0);
-        let wanted = seconds(self.deployment);
-        if seconds(&set) != wanted {
-            set["spec"]["minReadySeconds"] = wanted.into();
-        }
-        if set != *new {
-            let key = Key::of(REPLICASETS, &set);
-            self.writes.push(Write::Update { key, subresource: None, object: set });
-            return false;
-        }
-        let revision = object::annotation(&new, sets::REVISION).unwrap_or_default();
-        let known = object::annotation(self.deployment, sets::REVISION) == Some(revision);
-        let silent = status::deadline(self.deployment).is_some()
-            && status::progress_reason(self.deployment).is_none();
-        if known && !silent {
-            return true;
-        }
-        let mut status = self.deployment["status"].clone();
-        if silent {
-            let message = format!("Found new replica set \"{}\"", object::name(&new));
-            let found = status::progressing("True", "FoundNewReplicaSet", &message, self.now);
-            status::set(&mut status, found);
-        }
-        self.write_noted(status, revision);
-        false
-    }
-
-    fn next_revision(&self) -> i64 {
-        self.old.iter().map(|set| sets::number(set)).max().unwrap_or(0) + 1
-    }
-
-    /// Makes the new set; its size follows from the room that there is.
-    fn create(&mut self) {
-        let mut set = sets::build(self.deployment);
-        let key = Key::of(REPLICASETS, &set);
-        if self.view.get(&key).is_some() {
-            // Another template has this hash, or somebody else this name.
-            let mut status = self.deployment["status"].clone();
-            let collisions = status["collisionCount"].as_i64().unwrap_or(0) + 1;
-            status["collisionCount"] = collisions.into();
-            self.write_status(status);
-            return;
-        }
-        if let Some(message) = self.refused.take() {
-            let failed = status::progressing("False", "ReplicaSetCreateError", &message, self.now);
-            let mut status = self.deployment["status"].clone();
-            status::set(&mut status, failed);
-            if status != self.deployment["status"] && status::deadline(self.deployment).is_some() {
-                self.write_status(status);
-            }
-        }
-        let others: Vec<Size> = self.old.iter().map(|set| sets::size(set)).collect();
-        let size = sizes::room(self.bounds, 0, &others);
-        set["spec"]["replicas"] = size.into();
-        let revision = self.next_revision();
-        sets::annotate(self.deployment, &mut set, revision);
-        sets::note_size(&mut set, self.bounds);
-        self.writes.push(Write::Create { collection: REPLICASETS, object: set });
-        let name = key.name;
-        if size > 0 {
-            self.event(format!("Scaled up replica set {name} from 0 to {size}"));
-        }
-        if self.writes.iter().any(|write| write.target() == (Verb::Update, self.key.clone())) {
-            return;
-        }
-        let mut status = self.deployment["status"].clone();
-        if status::deadline(self.deployment).is_some() {
-            let message = format!("Created new replica set \"{name}\"");
-            let made = status::progressing("True", "NewReplicaSetCreated", &message, self.now);
-            status::set(&mut status, made);
-        }
-        self.write_noted(status, &revision.to_string());
-    }
-
-    /// Whether an active set got its size when another number of Pods was wanted.
-    fn is_scaled(&self) -> bool {
-        let active = self.old.iter().chain(&self.new).map(|set| sets::size(set));
-        active
-            .filter(|size| size.replicas > 0)
-            .any(|size| size.desired.is_some_and(|desired| desired != self.bounds.replicas))
-    }
-
-    fn sizes(&self) -> (Option<Size>, Vec<Size>) {
-        (self.new.as_deref().map(sets::size), self.old.iter().map(|set| sets::size(set)).collect())
-    }
-
-    fn scale(&mut self) {
-        let (new, old) = self.sizes();
-        let counted = self.deployment["status"]["replicas"].as_i64().unwrap_or(0);
-        self.resize(sizes::scale(self.bounds, new.as_ref(), &old, counted));
-    }
-
-    /// Says whether the status is to be written, too.
-    fn roll(&mut self) -> bool {
-        let (Some(new), old) = self.sizes() else {
-            self.create();
-            return false;
-        };
-        let resizes = sizes::roll(self.bounds, &new, &old);
-        if resizes.is_empty() && status::is_complete(self.deployment, &self.deployment["status"]) {
-            self.prune();
-        }
-        self.resize(resizes);
-        true
-    }
-
-    /// Old Pods go before new ones come. Says whether the status is to be written, too.
-    fn recreate(&mut self) -> bool {
-        let down = |set: &Object| {
-            let size = sets::size(set);
-            (size.replicas > 0).then_some(Resize { name: size.name, to: 0, always: false })
-        };
-        let down: Vec<Resize> = self.old.iter().filter_map(down).collect();
-        if !down.is_empty() {
-            self.resize(down);
-            return true;
-        }
-        if self.old_pods_run() {
-            return true;
-        }
-        let Some(new) = &self.new else {
-            self.create();
-            return false;
-        };
-        let size = sets::size(new);
-        if size.replicas != self.bounds.replicas {
-            self.resize(vec![Resize { name: size.name, to: self.bounds.replicas, always: false }]);
-        }
-        if status::is_complete(self.deployment, &self.deployment["status"]) {
-            self.prune();
-        }
-        true
-    }
-
-    fn old_pods_run(&self) -> bool {
-        self.old.iter().any(|set| {
-            set["status"]["replicas"].as_i64().unwrap_or(0) > 0
-                || self.view.controlled_by(&PODS, object::uid(set)).any(|pod| !pod::has_ended(pod))
-        })
-    }
-
-    /// One that is resized twice is written once, and spoken of twice.
-    fn resize(&mut self, resizes: Vec<Resize>) {
-        let mut written: BTreeMap<String, Value> = BTreeMap::new();
-        for Resize { name, to, always } in resizes {
-            let known = self.old.iter().chain(&self.new).find(|set| object::name(set) == name);
-            let Some(known) = known else { continue };
-            let set = written.entry(name.clone()).or_insert_with(|| Value::clone(known));
-            let from = set["spec"]["replicas"].as_i64().unwrap_or(0);
-            if from == to && !always {
-                continue;
-            }
-            set["spec"]["replicas"] = to.into();
-            sets::note_size(set, self.bounds);
-            if from != to {
-                let way = if from < to { "up" } else { "down" };
-                self.event(format!("Scaled {way} replica set {name} from {from} to {to}"));
-            }
-        }
-        for (_, object) in written {
-            let key = Key::of(REPLICASETS, &object);
-            if self.view.get(&key).is_none_or(|known| **known != object) {
-                self.writes.push(Write::Update { key, subresource: None, object });
-            }
-        }
-    }
-
-    /// Deletes the oldest sets above `revisionHistoryLimit`, but none that still has Pods.
-    fn prune(&mut self) {
-        let limit = self.deployment["spec"]["revisionHistoryLimit"].as_u64();
-        let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()) else { return };
-        let mut sets = self.old.clone();
-        sets.retain(|set| !object::is_terminating(set));
-        sets::sort_by_revision(&mut sets);
-        let surplus = sets.len().saturating_sub(limit);
-        for set in &sets[..surplus] {
-            let seen = set["status"]["observedGeneration"].as_i64().unwrap_or(0);
-            let empty = |part: &str| set[part]["replicas"].as_i64().unwrap_or(0) == 0;
-            if empty("spec") && empty("status") && seen >= object::generation(set) {
-                self.writes.push(Write::delete(Key::of(REPLICASETS, set), set));
-            }
-        }
-    }
-
     fn event(&mut self, message: String) {
         self.writes.push(event(self.key, "Normal", "ScalingReplicaSet", message));
     }
@@ -382,15 +174,6 @@ impl Look<'_> {
     fn write_status(&mut self, status: Value) {
         self.writes.extend(Write::status(self.key, self.deployment, status));
     }
-
-    /// With the revision that the Deployment is at, which goes in with the status.
-    fn write_noted(&mut self, status: Value, revision: &str) {
-        let mut object = Value::clone(self.deployment);
-        object["status"] = status;
-        sets::note(&mut object, sets::REVISION, json!(revision));
-        let key = self.key.clone();
-        self.writes.push(Write::Update { key, subresource: Some("status"), object });
-    }
 }
 
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
@@ -399,6 +182,8 @@ fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) 
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::store::Store;
 

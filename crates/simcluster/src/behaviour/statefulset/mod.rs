@@ -4,7 +4,9 @@ pub mod hands;
 pub mod replica;
 pub mod revision;
 pub mod revisions;
+pub mod seen;
 pub mod sync;
+pub mod want;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +16,9 @@ use serde_json::json;
 use self::hands::Hands;
 use self::replica::Hold;
 use self::revisions::Revisions;
-use self::sync::{Act, Counts, Seen, Want};
+use self::seen::{Counts, Seen};
+use self::sync::Act;
+use self::want::Want;
 use super::{Behaviour, Change, Refusal, Step, View, Write, pod};
 use crate::object::{self, Key, STATEFULSETS};
 
@@ -71,13 +75,13 @@ impl Look<'_> {
                 Act::Delete(ordinal) => self.hands.delete(ordinal, !self.want.has(ordinal)),
             }
         }
-        let mut counts = sync::count(&pods, revisions.current_name(), update, self.now);
+        let mut counts = seen::count(&pods, revisions.current_name(), update, self.now);
         if rolled {
             counts.current -= 1;
         }
         self.write_status(counts, &revisions);
         self.hands.prune(&revisions, &owned);
-        Step { writes: self.hands.writes, wake: sync::wake(&pods, self.now) }
+        Step { writes: self.hands.writes, wake: seen::wake(&pods, self.now) }
     }
 
     /// `currentRevision` advances only when a RollingUpdate is complete; under OnDelete never.

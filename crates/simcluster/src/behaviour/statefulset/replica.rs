@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::revision;
-use super::sync::Want;
+use super::want::Want;
 use crate::object;
 
 /// The label that says which revision a Pod was made from: the revision's whole name.

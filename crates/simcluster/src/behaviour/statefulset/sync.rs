@@ -1,136 +1,13 @@
 //! One pass of the StatefulSet controller over its Pods: what to create, what to delete, and why
 //! it stops where it does. Plain values in, plain values out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::ops::Range;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::replica::REVISION_LABEL;
-use crate::behaviour::pod;
-use crate::object;
-
-/// How a set wants its Pods kept.
-#[derive(Clone, Debug, Default)]
-pub struct Want {
-    /// `spec.replicas`.
-    pub replicas: i64,
-    /// `spec.ordinals.start`.
-    pub start: i64,
-    /// Ordinals that are left out, so that the last one is higher. A native set has none.
-    pub reserved: BTreeSet<i64>,
-    /// `spec.podManagementPolicy` is Parallel.
-    pub parallel: bool,
-    /// How many Pods at once may be missing or not yet available, under Parallel, before no more
-    /// are made. A native set has no such bound.
-    pub scale_most: Option<i64>,
-    /// A Pod that has come to an end holds up everything else under Parallel too, as it does under
-    /// OrderedReady. Not so in a native set.
-    pub ended_holds: bool,
-    /// `spec.updateStrategy.type` is OnDelete.
-    pub on_delete: bool,
-    /// `spec.updateStrategy.rollingUpdate.partition`, 0 when absent.
-    pub partition: i64,
-    /// The set itself is being deleted: only its status is kept up.
-    pub terminating: bool,
-}
-
-impl Want {
-    /// What a set of either group says of it.
-    pub fn of(set: &Value) -> Self {
-        let spec = &set["spec"];
-        let strategy = &spec["updateStrategy"];
-        Self {
-            replicas: spec["replicas"].as_i64().unwrap_or(1),
-            start: spec["ordinals"]["start"].as_i64().unwrap_or(0),
-            parallel: spec["podManagementPolicy"] == "Parallel",
-            on_delete: strategy["type"] == "OnDelete",
-            partition: strategy["rollingUpdate"]["partition"].as_i64().unwrap_or(0),
-            terminating: object::is_terminating(set),
-            ..Self::default()
-        }
-    }
-
-    fn range(&self) -> Range<i64> {
-        let mut end = self.start + self.replicas;
-        for &reserved in self.reserved.range(self.start..) {
-            if reserved >= end {
-                break;
-            }
-            end += 1;
-        }
-        self.start..end
-    }
-
-    /// The ordinals that are to have a Pod, in order.
-    pub fn ordinals(&self) -> impl DoubleEndedIterator<Item = i64> + '_ {
-        self.range().filter(|ordinal| !self.reserved.contains(ordinal))
-    }
-
-    /// Whether an ordinal is to have a Pod.
-    pub fn has(&self, ordinal: i64) -> bool {
-        self.range().contains(&ordinal) && !self.reserved.contains(&ordinal)
-    }
-
-    /// How many ordinals that are to have a Pod are below one that is.
-    pub fn below(&self, ordinal: i64) -> i64 {
-        let reserved = self.reserved.range(self.start..ordinal.max(self.start)).count();
-        ordinal - self.start - i64::try_from(reserved).unwrap_or(i64::MAX)
-    }
-}
-
-/// What the controller sees of one Pod.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// The value of the revision label.
-    pub revision: String,
-    /// It has a phase.
-    pub created: bool,
-    /// Its phase is Failed or Succeeded.
-    pub ended: bool,
-    /// Running, and its Ready condition is True; terminating or not.
-    pub ready: bool,
-    /// Since when it has been ready for minReadySeconds, if it is ready.
-    pub available_at: Option<Timestamp>,
-    /// It has a deletion timestamp.
-    pub terminating: bool,
-    /// Its containers are being changed in place: it counts as neither healthy nor available. A
-    /// native set changes none.
-    pub changing: bool,
-}
-
-impl Seen {
-    /// Of a Pod that is not being changed.
-    pub fn of(pod: &Value, min_ready_seconds: i64) -> Self {
-        let ready = pod::is_running_and_ready(pod);
-        Self {
-            revision: object::label(pod, REVISION_LABEL).unwrap_or_default().to_owned(),
-            created: !pod::phase(pod).is_empty(),
-            ended: pod::has_ended(pod),
-            ready,
-            available_at: ready.then(|| pod::available_at(pod, min_ready_seconds)).flatten(),
-            terminating: object::is_terminating(pod),
-            changing: false,
-        }
-    }
-
-    /// Ready for long enough.
-    pub fn available(&self, now: Timestamp) -> bool {
-        self.ready && !self.changing && self.available_at.is_some_and(|at| at <= now)
-    }
-
-    /// Ready, and left alone.
-    pub fn healthy(&self) -> bool {
-        self.ready && !self.changing && !self.terminating
-    }
-}
-
-/// When the next of these Pods will have been ready for long enough.
-pub fn wake(pods: &BTreeMap<i64, Seen>, now: Timestamp) -> Option<Timestamp> {
-    pods.values().filter_map(|pod| pod.available_at).filter(|at| *at > now).min()
-}
+use super::seen::Seen;
+use super::want::Want;
 
 /// What to do, by ordinal, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,39 +141,10 @@ fn roll(
     None
 }
 
-/// The numbers of a StatefulSet's status.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Pods with a phase, terminating ones included.
-    pub replicas: i64,
-    /// Running and Ready ones, terminating ones included.
-    pub ready: i64,
-    /// Those ready for minReadySeconds, terminating ones included.
-    pub available: i64,
-    /// At the current revision, terminating ones not.
-    pub current: i64,
-    /// At the update revision, terminating ones not.
-    pub updated: i64,
-}
-
-/// Counts the Pods as the real controller does.
-pub fn count(pods: &BTreeMap<i64, Seen>, current: &str, update: &str, now: Timestamp) -> Counts {
-    let mut counts = Counts::default();
-    for pod in pods.values() {
-        counts.replicas += i64::from(pod.created);
-        counts.ready += i64::from(pod.ready);
-        counts.available += i64::from(pod.available(now));
-        if pod.created && !pod.terminating {
-            counts.current += i64::from(pod.revision == current);
-            counts.updated += i64::from(pod.revision == update);
-        }
-    }
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviour::statefulset::seen::{Counts, count};
 
     fn now() -> Timestamp {
         "2026-01-01T00:00:00Z".parse().unwrap()

@@ -16,7 +16,9 @@ use crate::behaviour::share::scaled;
 use crate::behaviour::statefulset::hands::{self, Hands};
 use crate::behaviour::statefulset::replica::{Hold, REVISION_LABEL};
 use crate::behaviour::statefulset::revisions::Revisions;
-use crate::behaviour::statefulset::sync::{self, Act, Seen, Want};
+use crate::behaviour::statefulset::seen::{self, Seen};
+use crate::behaviour::statefulset::sync::{self, Act};
+use crate::behaviour::statefulset::want::Want;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write};
 use crate::object::{self, Key, Object};
 
@@ -50,7 +52,7 @@ impl Behaviour for AdvancedStatefulSets {
         look.refresh();
         let pods = look.seen();
         look.act(&pods);
-        Step { writes: look.hands.writes, wake: sync::wake(&pods, now) }
+        Step { writes: look.hands.writes, wake: seen::wake(&pods, now) }
     }
 }
 

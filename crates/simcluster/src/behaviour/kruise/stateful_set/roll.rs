@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::behaviour::kruise::priority::Priority;
 use crate::behaviour::share::scaled;
-use crate::behaviour::statefulset::sync::{Seen, Want};
+use crate::behaviour::statefulset::seen::Seen;
+use crate::behaviour::statefulset::want::Want;
 use crate::object::Object;
 
 /// How an Advanced StatefulSet wants its Pods updated.

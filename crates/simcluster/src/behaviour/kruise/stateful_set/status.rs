@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::behaviour::statefulset::revisions::Revisions;
-use crate::behaviour::statefulset::sync::{self, Counts, Seen};
+use crate::behaviour::statefulset::seen::{self, Counts, Seen};
 use crate::object;
 use crate::selector::LabelSelector;
 
@@ -27,7 +27,7 @@ impl Numbers {
         let updated = || pods.values().filter(|pod| pod.revision == update && pod.ready);
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         Self {
-            counts: sync::count(pods, current, update, now),
+            counts: seen::count(pods, current, update, now),
             updated_ready: number(updated().count()),
             updated_available: number(updated().filter(|pod| pod.available(now)).count()),
         }

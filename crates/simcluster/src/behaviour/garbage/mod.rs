@@ -3,111 +3,24 @@
 //! Like the real one it keeps a graph of its own, built from every change in order: which UIDs
 //! live, and who names them as owners.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+mod graph;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use self::graph::{Graph, owners, references};
 use super::{Behaviour, Change, Step, View, Write};
-use crate::kind::Registry;
-use crate::object::{
-    self, BUDGETS, CLAIMS, CONTROLLER_REVISIONS, CRDS, Collection, Key, Object, PODS, STATEFULSETS,
-};
+use crate::object::{self, Collection, Key, Object};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
-
-/// The collections in namespaces that are emptied first, in this order.
-const FIRST: &[Collection] = &[
-    STATEFULSETS,
-    Collection::known("apps", "deployments"),
-    Collection::known("apps", "daemonsets"),
-    Collection::known("apps", "replicasets"),
-    CONTROLLER_REVISIONS,
-    PODS,
-    BUDGETS,
-    CLAIMS,
-    Collection::known("", "services"),
-    Collection::known("", "configmaps"),
-    Collection::known("", "secrets"),
-    Collection::known("", "serviceaccounts"),
-    Collection::known("coordination.k8s.io", "leases"),
-    Collection::known("", "events"),
-];
-
-/// Every collection that can hold objects of a namespace, custom ones first.
-pub fn collections(view: &dyn View) -> Vec<Collection> {
-    let custom = view.list(&CRDS, None).filter(|crd| crd["spec"]["scope"] == "Namespaced");
-    let custom = custom.map(|crd| {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        Collection {
-            group: text(&crd["spec"]["group"]).into(),
-            plural: text(&crd["spec"]["names"]["plural"]).into(),
-        }
-    });
-    custom.chain(built_in().iter().cloned()).collect()
-}
-
-/// Those of the built-in kinds.
-fn built_in() -> &'static [Collection] {
-    static ALL: OnceLock<Vec<Collection>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut all = FIRST.to_vec();
-        for kind in Registry::built_in().iter().filter(|kind| kind.namespaced) {
-            if !all.contains(&kind.collection()) {
-                all.push(kind.collection());
-            }
-        }
-        all
-    })
-}
 
 /// Deletes by owner reference: in the background, in the foreground, or not at all.
 #[derive(Debug, Default)]
 pub struct Garbage {
     graph: Mutex<Graph>,
-}
-
-#[derive(Debug, Default)]
-struct Graph {
-    live: BTreeSet<String>,
-    /// Owner UID to dependents.
-    dependents: BTreeMap<String, BTreeSet<Key>>,
-}
-
-impl Graph {
-    fn learn(&mut self, change: &Change) {
-        if let Some(before) = &change.before {
-            for uid in owners(before) {
-                if let Some(keys) = self.dependents.get_mut(uid) {
-                    keys.remove(&change.key);
-                    if keys.is_empty() {
-                        self.dependents.remove(uid);
-                    }
-                }
-            }
-            self.live.remove(object::uid(before));
-        }
-        if let Some(after) = &change.after {
-            for uid in owners(after) {
-                self.dependents.entry(uid.to_owned()).or_default().insert(change.key.clone());
-            }
-            self.live.insert(object::uid(after).to_owned());
-        }
-    }
-
-    fn dependents(&self, uid: &str) -> Vec<Key> {
-        self.dependents.get(uid).into_iter().flatten().cloned().collect()
-    }
-}
-
-fn references(object: &Value) -> impl Iterator<Item = &Value> {
-    object["metadata"]["ownerReferences"].as_array().into_iter().flatten()
-}
-
-fn owners(object: &Value) -> impl Iterator<Item = &str> {
-    references(object).filter_map(|owner| owner["uid"].as_str())
 }
 
 fn has_finalizer(object: &Value, name: &str) -> bool {
@@ -330,18 +243,6 @@ mod tests {
 
     fn going(finalizer: &str) -> Value {
         json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [finalizer]})
-    }
-
-    #[test]
-    fn a_namespace_is_emptied_of_every_kind() {
-        let all = collections(&Store::new(1));
-        let missing: Vec<_> = Registry::built_in()
-            .iter()
-            .filter(|kind| kind.namespaced && !all.contains(&kind.collection()))
-            .map(|kind| kind.resource())
-            .collect();
-        assert_eq!(missing, [""; 0]);
-        assert!(all.contains(&Collection::known("autoscaling", "horizontalpodautoscalers")));
     }
 
     #[test]

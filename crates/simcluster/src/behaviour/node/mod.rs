@@ -4,15 +4,18 @@
 //! controller notices after the grace period, taints the node, and evicts its Pods when their
 //! tolerations end. They stay Terminating until the node object goes or the node comes back.
 
+mod evict;
+mod lost;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::kubelet::status;
-use super::scheduler::{taints, toleration};
-use super::{Behaviour, Change, Step, View, Write, pod};
+use self::evict::{force_delete, pod_step};
+use self::lost::{declare_lost, welcome_back};
+use super::{Behaviour, Change, Step, View, Write};
 use crate::object::{self, Key, NODES, Object, PODS};
 
 /// The annotation of a Node that cuts it off.
@@ -21,9 +24,7 @@ pub const LOST: &str = "simcluster.sluice.dev/lost";
 const GRACE: SignedDuration = SignedDuration::from_secs(50);
 /// How long Pods of a node that is gone are kept.
 const QUARANTINE: SignedDuration = SignedDuration::from_secs(40);
-const NODE_NOT_READY: &str = "NodeNotReady";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// Whether a node is cut off.
 pub fn is_lost(node: &Value) -> bool {
@@ -133,184 +134,16 @@ impl Nodes {
     }
 }
 
-fn declare_lost(view: &dyn View, key: &Key, node: &Object, now: Timestamp) -> Step {
-    if pod::condition(node, "Ready").is_some_and(|ready| ready["status"] == "Unknown") {
-        return Step::default();
-    }
-    let mut tainted = Value::clone(node);
-    let mut all = tainted["spec"]["taints"].as_array().cloned().unwrap_or_default();
-    all.extend(taints(UNREACHABLE, now));
-    tainted["spec"]["taints"] = all.into();
-    let mut writes = vec![update(key, None, tainted)];
-    for pod in view.list(&PODS, None).filter(|pod| pod["spec"]["nodeName"] == *key.name) {
-        let mut unready = Value::clone(pod);
-        if !pod::is_ready(pod) {
-            continue;
-        }
-        // Nothing but the status: no reason, no message.
-        pod::set_condition(&mut unready, "Ready", "False", "", "", now);
-        let pod_key = Key::of(PODS, pod);
-        writes.push(update(&pod_key, Some("status"), unready));
-        writes.push(event(&pod_key, "Warning", NODE_NOT_READY, "Node is not ready".to_owned()));
-    }
-    let mut unknown = Value::clone(node);
-    // Status comes last and without a resourceVersion: the taints have moved it on.
-    unknown["metadata"].as_object_mut().expect("metadata is a map").remove("resourceVersion");
-    let silent = ("NodeStatusUnknown", "Kubelet stopped posting node status.");
-    set_ready(&mut unknown, "Unknown", silent, now);
-    writes.push(update(key, Some("status"), unknown));
-    let said = format!("Node {} status is now: NodeNotReady", key.name);
-    writes.push(event(key, "Normal", NODE_NOT_READY, said));
-    Step { writes, wake: None }
-}
-
-fn welcome_back(
-    view: &dyn View,
-    key: &Key,
-    node: &Object,
-    since: Timestamp,
-    now: Timestamp,
-) -> Step {
-    let mut back = Value::clone(node);
-    if let Some(taints) = back["spec"]["taints"].as_array_mut() {
-        taints.retain(|taint| taint["key"] != UNREACHABLE);
-    }
-    if back["spec"]["taints"].as_array().is_some_and(Vec::is_empty) {
-        back["spec"].as_object_mut().expect("it has taints").remove("taints");
-    }
-    let mut writes = Vec::new();
-    if back["spec"] != node["spec"] {
-        writes.push(update(key, None, back.clone()));
-    }
-    back["metadata"].as_object_mut().expect("metadata is a map").remove("resourceVersion");
-    if set_ready(&mut back, "True", ("KubeletReady", "kubelet is posting ready status"), now) {
-        writes.push(update(key, Some("status"), back));
-        let said = format!("Node {} status is now: NodeReady", key.name);
-        writes.push(event(key, "Normal", "NodeReady", said));
-        writes.extend(heal(view, key, since, now));
-    }
-    Step { writes, wake: None }
-}
-
-/// What the kubelet of a node that is back says of the Pods that were marked meanwhile. Marks carry
-/// no reason: they are told from other people's by their time.
-fn heal(view: &dyn View, key: &Key, since: Timestamp, now: Timestamp) -> Vec<Write> {
-    let marked = |pod: &&Object| {
-        pod["spec"]["nodeName"] == *key.name
-            && pod::is_true(pod, "ContainersReady")
-            && pod::condition(pod, "Ready").is_some_and(|ready| {
-                let declared = pod::time(&ready["lastTransitionTime"]);
-                ready["status"] == "False"
-                    && ready["reason"].is_null()
-                    && declared.is_some_and(|at| at >= since)
-            })
-    };
-    view.list(&PODS, None)
-        .filter(marked)
-        .map(|pod| {
-            let mut healed = Value::clone(pod);
-            pod::set_condition(&mut healed, "Ready", "True", "", "", now);
-            status::set_ready(&mut healed, true, now);
-            update(&Key::of(PODS, pod), Some("status"), healed)
-        })
-        .collect()
-}
-
-/// Sets a Node's Ready condition, which knows a heartbeat rather than a probe. Says whether its
-/// status changed.
-fn set_ready(
-    node: &mut Value,
-    status: &str,
-    (reason, message): (&str, &str),
-    now: Timestamp,
-) -> bool {
-    let before = pod::condition(node, "Ready").cloned().unwrap_or_default();
-    if before["status"] == status {
-        return false;
-    }
-    let mut after = json!({
-        "type": "Ready", "status": status, "reason": reason, "message": message,
-        "lastTransitionTime": pod::stamp(now),
-    });
-    after["lastHeartbeatTime"] = match &before["lastHeartbeatTime"] {
-        // What a silent node said last stays.
-        said @ Value::String(_) if status == "Unknown" => said.clone(),
-        _ => pod::stamp(now).into(),
-    };
-    pod::put_condition(node, after);
-    true
-}
-
-/// Why a Pod is taken away.
-fn set_disrupted(pod: &mut Value, reason: &str, why: &str, now: Timestamp) {
-    pod::set_observed_condition(pod, "DisruptionTarget", "True", reason, why, now);
-}
-
-/// Evicts a Pod from a tainted node when its toleration ends, also one that somebody has deleted.
-fn pod_step(key: &Key, pod: &Object, node: &Value, now: Timestamp) -> Step {
-    let taints = || node["spec"]["taints"].as_array().into_iter().flatten();
-    if object::is_terminating(pod) && taints().any(|taint| taint["key"] == OUT_OF_SERVICE) {
-        return force_delete(key, pod, "DeletionByPodGC", "PodGC: node is out of service", now);
-    }
-    if object::is_terminating(pod) && pod::condition(pod, "DisruptionTarget").is_some() {
-        return Step::default();
-    }
-    let due = taints()
-        .filter(|taint| taint["effect"] == "NoExecute")
-        .filter_map(|taint| leaves_at(pod, taint, now))
-        .min();
-    match due {
-        None => Step::default(),
-        Some(due) if due > now => Step { writes: Vec::new(), wake: Some(due) },
-        Some(_) => {
-            let mut going = Value::clone(pod);
-            let reason = "DeletionByTaintManager";
-            let why = "Taint manager: deleting due to NoExecute taint";
-            set_disrupted(&mut going, reason, why, now);
-            let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
-            Step {
-                writes: vec![
-                    event(key, "Normal", "TaintManagerEviction", message),
-                    update(key, Some("status"), going),
-                    delete(key, pod, None),
-                ],
-                wake: None,
-            }
-        }
-    }
-}
-
-/// When a Pod has to leave for a NoExecute taint; `None` when it may stay for ever.
-fn leaves_at(pod: &Value, taint: &Value, now: Timestamp) -> Option<Timestamp> {
-    // People's taints carry no time: those count from the look that finds them.
-    let added = pod::time(&taint["timeAdded"]).unwrap_or(now);
-    match toleration(pod, taint) {
-        None => Some(added),
-        Some(toleration) => {
-            let seconds = toleration["tolerationSeconds"].as_i64()?;
-            added.checked_add(SignedDuration::from_secs(seconds)).ok()
-        }
-    }
-}
-
-fn force_delete(key: &Key, pod: &Object, reason: &str, why: &str, now: Timestamp) -> Step {
-    let mut going = Value::clone(pod);
-    going["status"]["phase"] = "Failed".into();
-    set_disrupted(&mut going, reason, why, now);
-    Step { writes: vec![update(key, Some("status"), going), delete(key, pod, Some(0))], wake: None }
-}
-
-fn delete(key: &Key, pod: &Value, grace_period_seconds: Option<i64>) -> Write {
-    Write::Delete { key: key.clone(), uid: Some(object::uid(pod).to_owned()), grace_period_seconds }
-}
-
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
     Write::Event { regarding: key.clone(), type_, reason, message, component: "node-controller" }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::behaviour::pod;
     use crate::store::Store;
 
     fn at(seconds: i64) -> Timestamp {
@@ -470,7 +303,7 @@ mod tests {
         lose(&mut lab);
         lab.step(&pod_key(), 50);
         let mut node = Value::clone(lab.0.get(&node_key()).unwrap());
-        node["spec"]["taints"] = json!([{"key": OUT_OF_SERVICE, "effect": "NoExecute"}]);
+        node["spec"]["taints"] = json!([{"key": evict::OUT_OF_SERVICE, "effect": "NoExecute"}]);
         lab.0.put(node_key(), node);
         lab.step(&pod_key(), 60);
         assert!(lab.0.get(&pod_key()).is_none());

@@ -1,9 +1,11 @@
 //! The namespace controller: empties a namespace that is being deleted, then lets it go.
 
+mod contents;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::garbage::collections;
+use self::contents::collections;
 use super::{Behaviour, Change, Step, View, Write};
 use crate::object::{self, Key, NAMESPACES};
 
