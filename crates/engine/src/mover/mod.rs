@@ -103,18 +103,24 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     /// The eviction of Pods in trouble at another revision, where what comes after them is at the update
-    /// revision: they cost nobody anything, and a StatefulSet's own controller would wait for them.
-    pub fn broken(&self) -> Option<Action> {
-        if self.refusal().is_some() {
-            return None;
-        }
+    /// revision: they cost nobody anything, and a StatefulSet's own controller would wait for them. A budget
+    /// may refuse it for good, which nobody waits for; who refused it otherwise is asked again.
+    pub fn broken(&self) -> Move {
         let slots = self.account.slots.iter().rev();
         let pods = slots.filter(|slot| is_unready(slot) && slot.returns_updated);
         let pods = pods.filter_map(|slot| slot.pod).filter(|pod| pod.trouble.is_some());
         let pods = pods.filter(|pod| matches!(unready(self, pod), Unready::Evict));
         let pods: Vec<Victim> = pods.map(victim).collect();
-        (!pods.is_empty()).then_some(Action::Evict { pods })
+        let budget =
+            |hold: &Hold| matches!(hold.reason, Reason::BudgetExhausted | Reason::AmbiguousBudget);
+        match self.refusal() {
+            _ if pods.is_empty() => Move::Rest,
+            Some(hold) if budget(&hold) => Move::Rest,
+            Some(hold) => Move::Wait(hold),
+            None => Move::Act(Action::Evict { pods }),
+        }
     }
+
     fn room(&self) -> Room {
         budget::room(self.ground, self.account, self.now)
     }

@@ -1,8 +1,8 @@
 use engine::front::batch_release::{Control, Machinery, Phase};
 use engine::nature::Nature;
-use engine::world::Strategy;
+use engine::world::{Refusal, Strategy};
 
-use crate::fixture::{Fixture, daemons, deployment, on_delete, partition, set, trouble};
+use crate::fixture::{Fixture, ago, daemons, deployment, on_delete, partition, set, trouble};
 use crate::said::{check, names};
 
 fn ending(fixture: Fixture) -> Fixture {
@@ -66,6 +66,17 @@ fn broken_pods_go_before_a_set_is_left_to_its_own_controller() {
         })
         .workload(|workload| workload.update_revision = "v1".into());
     check(&back, "Finalizing: evict 4");
+    let refused = |refusal| {
+        back.clone().with(|world| {
+            let pod = world.pods.iter().find(|pod| pod.ordinal == 4).expect("the broken one");
+            world.outcome.refused.insert(pod.uid.clone(), refusal);
+            world.outcome.acted_at = Some(ago(2));
+        })
+    };
+    // A webhook is asked again; a budget may say no for good.
+    check(&refused(Refusal::Policy("not now".into())), "Finalizing: -");
+    let budget = refused(Refusal::Budget("no room".into()));
+    check(&budget, "Finalizing: release to partition 0");
     check(&back.gone(4), "Finalizing: release to partition 0");
 }
 

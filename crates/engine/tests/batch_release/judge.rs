@@ -136,11 +136,15 @@ fn budget(world: &World, body: &Body, action: &Action, disturbed: &[Uid], told: 
     };
     let opens = matches!(action, Action::Move(Motion::Open { .. }));
     let together = matches!(body.machinery, Machinery::Pods { nature, .. } if nature.replaced == Replaced::Together);
-    // Whoever asks no budget may take all that is open at once.
-    let all = open(world, body, strategy_after(body, action));
+    // Whoever asks no budget may take all that is open at once, if only what was open before.
+    let (before, all) = (
+        open(world, body, body.workload.strategy),
+        open(world, body, strategy_after(body, action)),
+    );
     let disturbed = if opens && together { &all } else { disturbed };
     let taken = u32::try_from(disturbed.iter().filter(|uid| ready(uid)).count()).unwrap_or(0);
-    if taken == 0 {
+    let adds_none = opens && together && all.iter().all(|it| !ready(it) || before.contains(it));
+    if taken == 0 || adds_none {
         return;
     }
     if let Some(budget) = world.budgets.first() {

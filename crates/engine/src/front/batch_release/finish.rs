@@ -83,7 +83,11 @@ fn first(
     }
     let motion = Motion::new(world, status, body, body.workload.replicas, now);
     if restore != ON_DELETE {
-        return motion.broken().map(|(remark, action)| Standing::act(remark, action));
+        return match motion.broken() {
+            Next::Act(remark, action) => Some(Standing::act(remark, action)),
+            Next::Wait(remark) => Some(Standing::new(remark)),
+            Next::Rest => None,
+        };
     }
     match motion.advance() {
         Next::Act(remark, action) => Some(Standing::act(remark, action)),

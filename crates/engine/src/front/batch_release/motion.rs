@@ -71,11 +71,7 @@ impl<'a> Motion<'a> {
         match self {
             Self::Pods(ground, account, now) => {
                 let scene = Scene { ground, account, now: *now };
-                match Mover::of(ground).advance(&scene) {
-                    Move::Act(action) => Next::Act(moving(account, &action), Action::Move(action)),
-                    Move::Wait(hold) => Next::Wait(hold.into()),
-                    Move::Rest => Next::Rest,
-                }
+                next(account, Mover::of(ground).advance(&scene))
             }
             Self::Sizes(deployment) => sized(deployment),
         }
@@ -101,16 +97,22 @@ impl<'a> Motion<'a> {
     }
 
     /// The eviction of broken Pods of another revision that would come back at the update revision.
-    pub(super) fn broken(&self) -> Option<(Remark, Action)> {
-        let Self::Pods(ground, account, now) = self else { return None };
-        let scene = Scene { ground, account, now: *now };
-        let action = scene.broken()?;
-        Some((moving(account, &action), Action::Move(action)))
+    pub(super) fn broken(&self) -> Next {
+        let Self::Pods(ground, account, now) = self else { return Next::Rest };
+        next(account, Scene { ground, account, now: *now }.broken())
     }
 
     /// The Pod to name when it does not get on.
     pub(super) fn worst(&self) -> Option<String> {
         self.account()?.1.worst().map(describe)
+    }
+}
+
+fn next(account: &Account<'_>, of: Move) -> Next {
+    match of {
+        Move::Act(action) => Next::Act(moving(account, &action), Action::Move(action)),
+        Move::Wait(hold) => Next::Wait(hold.into()),
+        Move::Rest => Next::Rest,
     }
 }
 
