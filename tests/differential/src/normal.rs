@@ -28,6 +28,13 @@ pub fn differences(expected: &Value, found: &Value) -> Vec<String> {
     out
 }
 
+/// A body in which everything that two runs would not share is taken out.
+pub fn form(body: &Value) -> Value {
+    let mut out = body.clone();
+    normal("", &mut out);
+    out
+}
+
 /// What is replaced in every text, in order.
 static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let uid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";

@@ -6,11 +6,11 @@ use kube::Client;
 use serde_json::{Value, json};
 
 use crate::allowed::allowed;
-use crate::normal;
 use crate::sequences::DEFINITIONS;
 use crate::settings::of_this_run;
 use crate::side::{ASYNCHRONOUS, Answer, Embedded, Side};
 use crate::step::Step;
+use crate::{normal, played};
 
 /// How often a comparison at rest is repeated, a second apart, before the difference counts.
 const LOOKS: usize = 8;
@@ -43,6 +43,19 @@ pub async fn run(client: &Client, namespace: &str, steps: &[Step], all: bool) ->
     out
 }
 
+/// Runs steps on one side alone; what each was answered, as [`played`] keeps it.
+pub async fn alone(side: Side, namespace: &str, steps: &[Step]) -> Vec<String> {
+    let mut known = Known::new(side);
+    known.begin(namespace).await;
+    let mut out = Vec::new();
+    for step in steps {
+        let answers = known.step(namespace, step).await;
+        out.push(played::line(namespace, &answers));
+    }
+    known.tidy(namespace).await;
+    out
+}
+
 /// What is known of one side.
 struct Known {
     side: Side,
@@ -60,36 +73,18 @@ struct Pair {
 
 impl Pair {
     async fn new(client: Client, namespace: &str) -> Self {
-        let known = |side| Known {
-            side,
-            mark: String::new(),
-            continues: String::new(),
-            revisions: BTreeMap::new(),
-        };
         let pair = Self {
             namespace: namespace.to_owned(),
-            real: known(Side::Real(client)),
-            embedded: known(Side::Embedded(Embedded::new(7))),
+            real: Known::new(Side::Real(client)),
+            embedded: Known::new(Side::Embedded(Embedded::new(7))),
         };
-        let body = json!({"metadata": {"name": namespace}});
-        for known in [&pair.real, &pair.embedded] {
-            let answer =
-                known.side.send("POST", "/api/v1/namespaces", "application/json", &body).await;
-            assert_eq!(answer.status, 201, "{namespace}: {}", answer.body);
-        }
+        pair.real.begin(namespace).await;
+        pair.embedded.begin(namespace).await;
         pair
     }
 
-    /// Takes away what a night of them would leave in one control plane. The definition first: an
-    /// object of it that has a finalizer would keep the namespace.
     async fn tidy(&self) {
-        let namespace = &self.namespace;
-        for path in [
-            format!("{DEFINITIONS}/widgets.{namespace}.example.com"),
-            format!("/api/v1/namespaces/{namespace}"),
-        ] {
-            self.real.side.send("DELETE", &path, "", &Value::Null).await;
-        }
+        self.real.tidy(&self.namespace).await;
     }
 
     async fn step(&mut self, step: &Step) -> Vec<String> {
@@ -108,11 +103,8 @@ impl Pair {
                 lines
             }
             Step::Mark(path) => {
-                for known in [&mut self.real, &mut self.embedded] {
-                    let path = path.replace("$ns", &namespace);
-                    let answer = known.side.send("GET", &path, "", &Value::Null).await;
-                    known.mark = text(&answer.body["metadata"]["resourceVersion"]);
-                }
+                self.real.mark(&namespace, path).await;
+                self.embedded.mark(&namespace, path).await;
                 Vec::new()
             }
             Step::Rest => self.at_rest().await,
@@ -155,6 +147,63 @@ impl Pair {
 }
 
 impl Known {
+    fn new(side: Side) -> Self {
+        Self { side, mark: String::new(), continues: String::new(), revisions: BTreeMap::new() }
+    }
+
+    async fn begin(&self, namespace: &str) {
+        let body = json!({"metadata": {"name": namespace}});
+        let answer = self.side.send("POST", "/api/v1/namespaces", "application/json", &body).await;
+        assert_eq!(answer.status, 201, "{namespace}: {}", answer.body);
+    }
+
+    /// Takes away what a night of them would leave in one control plane. The definition first: an
+    /// object of it that has a finalizer would keep the namespace.
+    async fn tidy(&self, namespace: &str) {
+        for path in [
+            format!("{DEFINITIONS}/widgets.{namespace}.example.com"),
+            format!("/api/v1/namespaces/{namespace}"),
+        ] {
+            self.side.send("DELETE", &path, "", &Value::Null).await;
+        }
+    }
+
+    /// One step on this side; the answers that count.
+    async fn step(&mut self, namespace: &str, step: &Step) -> Vec<Answer> {
+        match step {
+            Step::Call { method, path, content_type, body } => {
+                vec![self.call(namespace, method, path, content_type, body).await]
+            }
+            Step::Quiet(step) => {
+                let mut answers = Box::pin(self.step(namespace, step)).await;
+                for answer in &mut answers {
+                    answer.headers.clear();
+                    answer.body = Value::Null;
+                }
+                answers
+            }
+            Step::Mark(path) => {
+                self.mark(namespace, path).await;
+                Vec::new()
+            }
+            Step::Rest => {
+                self.side.rest(namespace).await;
+                self.everything(namespace).await
+            }
+            Step::Until(path, pointer, value, seconds) => {
+                let path = path.replace("$ns", namespace);
+                until(&self.side, &path, pointer, value, *seconds).await;
+                Vec::new()
+            }
+        }
+    }
+
+    async fn mark(&mut self, namespace: &str, path: &str) {
+        let path = path.replace("$ns", namespace);
+        let answer = self.side.send("GET", &path, "", &Value::Null).await;
+        self.mark = text(&answer.body["metadata"]["resourceVersion"]);
+    }
+
     async fn call(
         &mut self,
         namespace: &str,
