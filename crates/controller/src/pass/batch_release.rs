@@ -7,9 +7,10 @@ use cluster::{ActReport, GoOn, Key, Subject, Told};
 use engine::decision::Action as Motion;
 use engine::front::batch_release::{Action, Decision, Notice, Phase, Status, decide, news};
 use jiff::{SignedDuration, Timestamp};
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
-use super::{Done, Write, after, due, later};
+use super::failing::{disrupted, later, unwritten};
+use super::{Done, NO_DEPLOYMENTS, Write, due};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -54,7 +55,7 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
             // What is written next is written over this.
             Ok(version) => observed.resource_version = version,
             Err(error) => {
-                let wake = failed(shop, &key, &error, &mut memory);
+                let wake = unwritten(shop, &subject, &error, &mut memory);
                 return Done { subject, memory: Some(memory), wake, stand };
             }
         },
@@ -80,9 +81,7 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
 fn leave_deployments(observed: &mut Observed) {
     let release = &mut observed.world.release;
     if release.kind == "Deployment" {
-        let gate =
-            "Deployments are not released in batches without the feature gate AdvancedDeployment";
-        release.plan_error = Some(gate.to_owned());
+        release.plan_error = Some(NO_DEPLOYMENTS.to_owned());
     }
 }
 
@@ -105,27 +104,6 @@ async fn write(
     let news = news(before, after).into_iter().map(told).collect();
     shop.outbox.put(subject, &observed.uid, news);
     Ok(version)
-}
-
-/// Says what failed, and when to try again; after a conflict the newer version is on its way.
-fn failed(
-    shop: &Shop,
-    key: &Key,
-    error: &cluster::Error,
-    memory: &mut Memory,
-) -> Option<Timestamp> {
-    shop.context.metrics.error(error.name());
-    if error.is_gone() {
-        debug!(release = %key, %error, "the status was not written, so nothing is done");
-        return None;
-    }
-    if error.is_conflict() {
-        debug!(release = %key, %error, "the status was not written, so nothing is done");
-    } else {
-        // Nobody can read it in the status.
-        warn!(release = %key, %error, "the status was not written, so nothing is done");
-    }
-    after(memory, error, shop.context.clock.now())
 }
 
 async fn carry_out(
@@ -155,11 +133,7 @@ async fn carry_out(
     context.metrics.action(action.name());
     info!(release = %subject.key, action = action.name(), pods, "acting");
     let report = act(&shop.hands, observed, action, &go_on).await;
-    context.metrics.disruptions("accepted", report.accepted.len());
-    context.metrics.disruptions("refused", report.refused.len());
-    if report.failed.is_some() || report.error.is_some() {
-        context.metrics.error(report.error.unwrap_or("unknown"));
-    }
+    disrupted(shop, subject, &report);
     report
 }
 

@@ -1,7 +1,5 @@
 //! One look at one subject: observe, decide, write the status, act. One file per front, same shape.
 
-use std::time::Duration;
-
 use cluster::{Front, Subject};
 use engine::front::batch_release::Change;
 use jiff::{SignedDuration, Timestamp};
@@ -11,6 +9,7 @@ use crate::memory::Memory;
 use crate::metrics::Stand;
 
 mod batch_release;
+mod failing;
 pub(crate) mod history;
 mod rollout;
 mod statefulset_rollout;
@@ -74,16 +73,6 @@ fn due(change: Change, memory: &Memory, numbers: SignedDuration, now: Timestamp)
     }
 }
 
-/// When to try again after a failed status write. After a conflict the newer version is on its way
-/// and wakes the rollout by itself; this is for the case that its event is lost.
-fn after(memory: &mut Memory, error: &cluster::Error, now: Timestamp) -> Option<Timestamp> {
-    let asked = match error {
-        cluster::Error::Unknown { retry_after: Some(seconds), .. } => u64::from(*seconds),
-        _ => 0,
-    };
-    later(now, memory.failed().max(Duration::from_secs(asked)))
-}
-
-fn later(now: Timestamp, pause: Duration) -> Option<Timestamp> {
-    now.checked_add(SignedDuration::try_from(pause).ok()?).ok()
-}
+/// Why Deployments are left alone.
+const NO_DEPLOYMENTS: &str =
+    "Deployments are not released in batches without the feature gate AdvancedDeployment";

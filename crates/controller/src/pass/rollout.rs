@@ -8,9 +8,10 @@ use cluster::status::rollout as status;
 use cluster::{GoOn, Key, Subject, Told};
 use engine::front::rollout::{Action, Notice, Phase, Settings, Status, decide};
 use jiff::{SignedDuration, Timestamp};
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
-use super::{Done, Write, after, due, history, later};
+use super::failing::{later, undone, unwritten};
+use super::{Done, NO_DEPLOYMENTS, Write, due, history};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -68,7 +69,7 @@ pub(super) async fn pass(
                 observed.resource_version = version;
             }
             Err(error) => {
-                let wake = failed(shop, &key, &error, &mut memory);
+                let wake = unwritten(shop, &subject, &error, &mut memory);
                 return Done { subject, memory: Some(memory), wake, stand };
             }
         },
@@ -90,7 +91,7 @@ pub(super) async fn pass(
             memory.undone.done(action.name().to_owned(), now);
         }
         wake = match report {
-            Report { failed: Some(error), .. } => failed(shop, &key, &error, &mut memory),
+            Report { failed: Some(error), .. } => undone(shop, &subject, &error, &mut memory),
             Report { waits: Some(why), .. } => {
                 info!(rollout = %key, why, "not done yet");
                 later(context.clock.now(), memory.failed())
@@ -110,9 +111,7 @@ fn leave_deployments(observed: &mut Observed) {
     if let Some(workload) = &mut observed.world.workload
         && observed.live.as_ref().is_some_and(of_kind)
     {
-        let text =
-            "Deployments are not released in batches without the feature gate AdvancedDeployment";
-        workload.unsupported = Some(text.to_owned());
+        workload.unsupported = Some(NO_DEPLOYMENTS.to_owned());
     }
 }
 
@@ -121,22 +120,6 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     }
-}
-
-/// Says what failed, and when to try again; after a conflict the newer version is on its way.
-fn failed(
-    shop: &Shop,
-    key: &Key,
-    error: &cluster::Error,
-    memory: &mut Memory,
-) -> Option<Timestamp> {
-    shop.context.metrics.error(error.name());
-    if error.is_conflict() || error.is_gone() {
-        debug!(rollout = %key, %error, "somebody was faster: it is looked at again");
-    } else {
-        warn!(rollout = %key, %error, "a write failed");
-    }
-    after(memory, error, shop.context.clock.now())
 }
 
 async fn carry_out(shop: &Shop, subject: &Subject, observed: &Observed, action: &Action) -> Report {

@@ -8,9 +8,10 @@ use engine::decision::{Action, Decision};
 use engine::notice::{self, Notice, Topic};
 use engine::status::{Phase, Status};
 use jiff::Timestamp;
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
-use super::{Done, after, later};
+use super::Done;
+use super::failing::{disrupted, later, unwritten};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -32,15 +33,8 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
     if decision.status.says_more_than(&observed.world.status)
         && let Err(error) = write(shop, &observed, &decision, &mut memory, now).await
     {
-        context.metrics.error(error.name());
-        if error.is_conflict() || error.is_gone() {
-            debug!(rollout = %key, %error, "the status was not written, so nothing is done");
-        } else {
-            // Nobody can read it in the status.
-            warn!(rollout = %key, %error, "the status was not written, so nothing is done");
-        }
-        let wake = (!error.is_gone()).then(|| after(&mut memory, &error, context.clock.now()));
-        return Done { subject, memory: Some(memory), wake: wake.flatten(), stand };
+        let wake = unwritten(shop, &subject, &error, &mut memory);
+        return Done { subject, memory: Some(memory), wake, stand };
     }
     let mut wake = decision.wake;
     if let Some(action) = &decision.action {
@@ -100,12 +94,7 @@ async fn carry_out(
     context.metrics.action(action.name());
     info!(rollout = %key, action = action.name(), pods = action.victims().len(), "acting");
     let report = act(&shop.hands, observed, action, &go_on).await;
-    context.metrics.disruptions("accepted", report.accepted.len());
-    context.metrics.disruptions("refused", report.refused.len());
-    if let Some(message) = &report.failed {
-        context.metrics.error("unknown");
-        warn!(rollout = %key, message, "the action was not carried out to its end");
-    }
+    disrupted(shop, subject, &report);
     report
 }
 
