@@ -33,6 +33,14 @@ fn a_pointer_to_zero_is_kept_and_a_plain_zero_is_not() {
 }
 
 #[test]
+fn a_budget_of_nothing_is_no_budget_without_a_limit() {
+    // maxUnavailable (3) as the number 0: its kind (1), the number (2), no text (3).
+    let object = field(2, &field(3, &[0x08, 0, 0x10, 0, 0x1a, 0]));
+    let decoded = decode(&body("policy/v1", "PodDisruptionBudget", &object)).expect("it is known");
+    assert_eq!(decoded["spec"], json!({"maxUnavailable": 0}));
+}
+
+#[test]
 fn what_go_embeds_stands_beside_the_other_fields() {
     // volumes (1) of a PodSpec: name (1), volumeSource (2) with emptyDir (2).
     let volume = [field(1, b"v"), field(2, &field(2, b""))].concat();
