@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::account::Account;
 use crate::ground::{Facts, Ground};
+use crate::nature::First;
 use crate::status::{PodState, Reason};
 use crate::world::{Budget, Discovery, Outcome, Pod, PodManagement, PodPhase};
 
@@ -169,6 +170,17 @@ fn under_budget(facts: &Facts<'_>, budget: &Budget, account: &Account<'_>) -> Ro
             format!("PodDisruptionBudget {place} has changed and its controller has not seen it"),
         ));
     }
+    if budget.limit == Budget::NO_LIMIT {
+        // The controller counts its Pods and no more: none is expected, and so none may go.
+        return Room::none(Hold::new(
+            Reason::BudgetNeverAllows,
+            format!(
+                "PodDisruptionBudget {place} has {}, so it never allows a disruption; {}",
+                budget.limit,
+                widen(budget)
+            ),
+        ));
+    }
     if budget.expected > 0 && budget.desired_healthy >= budget.expected {
         return Room::none(Hold::new(
             Reason::BudgetNeverAllows,
@@ -283,6 +295,26 @@ pub(crate) fn waiting(account: &Account<'_>) -> Hold {
         None => "waiting for Pods".to_owned(),
     };
     Hold::new(Reason::WaitingForPods, message)
+}
+
+/// That the workload's own controller has yet to come to Pods that it may replace. One that goes by ordinals
+/// counts whatever is not ready as unavailable, and comes to none while that uses up its `maxUnavailable`.
+pub(crate) fn its_turn(ground: &Ground<'_>, account: &Account<'_>, opened: usize) -> Hold {
+    if account.worst().is_some() {
+        return waiting(account);
+    }
+    let name = ground.facts.nature.name;
+    let opened = crate::front::pods(u32::try_from(opened).unwrap_or(u32::MAX));
+    let message = format!("waiting for the controller of the {name} to replace {opened}");
+    let unready = account.slots.iter().find(|slot| slot.movable() && !slot.open && !slot.ready());
+    let unready = unready.filter(|_| ground.facts.nature.first != First::Unready);
+    let remedy = unready.map(|slot| {
+        format!(
+            "; {}, and counts as unavailable there: mend it, or raise maxUnavailable of the {name}",
+            crate::front::describe(slot)
+        )
+    });
+    Hold::new(Reason::WaitingForPods, message + &remedy.unwrap_or_default())
 }
 
 /// Whether evicting an unready Pod would be allowed, by the rules of the Eviction API.

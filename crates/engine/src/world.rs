@@ -298,7 +298,7 @@ pub struct Trouble {
 pub struct Budget {
     /// Name.
     pub name: String,
-    /// Its limit as the user wrote it: `maxUnavailable: 30%`.
+    /// Its limit as the user wrote it: `maxUnavailable: 30%`; [`Budget::NO_LIMIT`] where there is none.
     pub limit: String,
     /// Whether its status speaks of its spec.
     pub observed: bool,
@@ -314,6 +314,11 @@ pub struct Budget {
     pub always_allow_unhealthy: bool,
     /// Why its controller cannot compute it (`DisruptionAllowed` is false, reason `SyncFailed`).
     pub sync_failed: Option<String>,
+}
+
+impl Budget {
+    /// The limit of one that has none. Kubernetes takes it, and never allows a disruption then.
+    pub const NO_LIMIT: &str = "neither minAvailable nor maxUnavailable";
 }
 
 /// What service discovery says.

@@ -108,7 +108,7 @@ pub(crate) fn budget_words(budget: &BudgetView) -> String {
     format!(
         "{} ({}): {} may go now; {} healthy of {}, at least {} must be",
         budget.name,
-        if budget.limit.is_empty() { "no limit" } else { &budget.limit },
+        budget.limit,
         budget.disruptions_allowed,
         budget.current_healthy,
         budget.expected_pods,

@@ -128,8 +128,7 @@ impl From<Raw> for BudgetSeen {
         let limit = match (&spec.max_unavailable, &spec.min_available) {
             (Some(limit), _) => format!("maxUnavailable: {}", words(limit)),
             (None, Some(limit)) => format!("minAvailable: {}", words(limit)),
-            // The API server takes a budget without either: it protects nothing.
-            (None, None) => String::new(),
+            (None, None) => Budget::NO_LIMIT.to_owned(),
         };
         let budget = Budget {
             name: metadata.name.clone(),

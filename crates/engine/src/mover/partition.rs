@@ -211,8 +211,9 @@ fn at_its_pace(scene: &Scene<'_>, left: u32) -> Move {
             Unready::Held(hold) => held = held.or(Some(hold)),
         }
     }
-    let opened = scene.account.slots.iter().any(|slot| slot.open && slot.movable());
-    let held = held.or_else(|| opened.then(|| budget::waiting(scene.account)));
+    let opened = scene.account.slots.iter().filter(|slot| slot.open && slot.movable()).count();
+    let turn = || (opened > 0).then(|| budget::its_turn(scene.ground, scene.account, opened));
+    let held = held.or_else(turn);
     batch(evict, delete, lowest, held, scene.account)
 }
 

@@ -45,7 +45,9 @@ pub(super) fn advance(scene: &Scene<'_>) -> Move {
     if let Some(last) = slice.last() {
         return Move::Act(open(scene.ground, account, slice.len(), last.index));
     }
-    held = held.or(hold).or_else(|| opened(account).next().map(|_| budget::waiting(account)));
+    let opened = opened(account).count();
+    let turn = || (opened > 0).then(|| budget::its_turn(scene.ground, account, opened));
+    held = held.or(hold).or_else(turn);
     batch(evict, delete, None, held, account)
 }
 

@@ -53,6 +53,16 @@ fn the_remedy_for_a_budget_that_never_allows_is_in_its_own_terms() {
 }
 
 #[test]
+fn a_budget_without_a_limit_never_allows_either_and_says_what_it_lacks() {
+    let fixture = change(0, |budget| {
+        budget.limit = Budget::NO_LIMIT.to_owned();
+        (budget.expected, budget.desired_healthy) = (0, 0);
+    });
+    let decision = check(&fixture, "InProgress BudgetNeverAllows: -");
+    names(&decision.status.reason, &["shop/web-pdb", Budget::NO_LIMIT, "maxUnavailable to at least 1"]);
+}
+
+#[test]
 fn what_blocks_is_told_without_a_word_about_the_pace() {
     let fixture = world().budget(0).with_set(|set| set.management = PodManagement::OrderedReady);
     let reason = check(&fixture, "InProgress BudgetNeverAllows: -").status.reason;
