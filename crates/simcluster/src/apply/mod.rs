@@ -1,26 +1,30 @@
 //! Server-side apply, and who owns which field after any write.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
+mod cap;
 mod compare;
+mod conflict;
+mod elsewhere;
 mod entries;
 mod last_applied;
 mod merge;
+mod scale;
 mod set;
 mod typed;
 
 pub use entries::{Writer, stamp};
 pub use set::FieldSet;
 
+use cap::cap;
 use compare::{Changes, compare, field_set};
+use conflict::refuse_conflicts;
+use elsewhere::Elsewhere;
 use entries::{Entry, Fields};
 
-use crate::error::{ApiError, Cause};
+use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::object;
-use crate::server::convert;
 use crate::types::Shape;
 
 /// The manager of a write: `fieldManager`, else the User-Agent up to its first slash, else
@@ -47,20 +51,8 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     let mut changes = compare(shape, live.unwrap_or(&empty), new);
     strip(&mut changes.set, kind, writer.subresource);
     strip(&mut changes.removed, kind, writer.subresource);
-    if writer.subresource == Some("scale")
-        && let Some((replicas, pointer)) = replicas_of(kind)
-    {
-        // Quirks of the real server: a Scale of zero leaves the number out, so nobody owns it; and
-        // where nobody does, nobody is noted.
-        let mut owned = owners.iter_mut().map(|owner| owner.fields.set().intersection(&replicas));
-        if new.pointer(&pointer).is_some_and(|number| number == 0) {
-            changes.removed.absorb(&std::mem::take(&mut changes.set));
-        } else if owned.all(|owned| owned.is_empty()) {
-            changes.set = FieldSet::default();
-        }
-    }
-    if writer.subresource == Some("scale") && changes.set.is_empty() && changes.removed.is_empty() {
-        split(kind, &mut owners);
+    if writer.subresource == Some("scale") {
+        scale::adjust(kind, &mut owners, new, &mut changes);
     }
     let elsewhere = Elsewhere::look(kind, &owners, live, new, writer);
     for owner in &mut owners {
@@ -76,76 +68,6 @@ pub fn track(kind: &Kind, live: Option<&Value>, new: &mut Value, writer: &Writer
     }
     cap(&mut owners);
     entries::write(new, owners);
-}
-
-/// A quirk of the real server: a scale that changes nothing moves the replicas of whoever owns them
-/// to another entry of the same manager, without a time.
-fn split(kind: &Kind, owners: &mut Vec<Entry>) {
-    let Some((replicas, _)) = replicas_of(kind) else { return };
-    let mut apart = Vec::new();
-    for owner in owners.iter_mut().filter(|owner| !owner.applies) {
-        let fields = owner.fields.set();
-        if !fields.intersection(&replicas).is_empty() {
-            *fields = fields.difference(&replicas);
-            let fields = Fields::Read(replicas.clone());
-            apart.push(Entry { time: None, fields, ..owner.clone() });
-        }
-    }
-    owners.extend(apart);
-}
-
-/// The field that a Scale is about, and where it is.
-fn replicas_of(kind: &Kind) -> Option<(FieldSet, String)> {
-    let path = &kind.scale.as_ref()?.spec_replicas;
-    let mut replicas = FieldSet::default();
-    let parts = path.split('.').filter(|part| !part.is_empty());
-    parts.fold(&mut replicas, |at, part| at.below(&format!("f:{part}"))).member = true;
-    Some((replicas, path.replace('.', "/")))
-}
-
-/// The most managers that update, besides those that apply, and who gets the fields of the rest.
-const MOST_UPDATERS: usize = 10;
-const ANCIENT: &str = "ancient-changes";
-
-/// Merges the oldest entries of more managers than are kept, those of one version into one.
-fn cap(owners: &mut Vec<Entry>) {
-    owners.retain(|owner| !owner.fields.is_empty());
-    let mut updaters: Vec<Entry> = Vec::new();
-    for owner in owners.iter().filter(|owner| !owner.applies) {
-        updaters.push(owner.clone());
-    }
-    let mut length = updaters.len();
-    if length <= MOST_UPDATERS {
-        return;
-    }
-    updaters.sort_by_key(|owner| (owner.time.clone(), owner.identifier()));
-    let mut first: Vec<Entry> = Vec::new();
-    for mut owner in updaters {
-        if length <= MOST_UPDATERS {
-            break;
-        }
-        let Some(place) = first.iter().position(|one| one.api_version == owner.api_version) else {
-            first.push(owner);
-            continue;
-        };
-        let mut bucket = Entry {
-            manager: ANCIENT.to_owned(),
-            subresource: String::new(),
-            ..first[place].clone()
-        };
-        owners.retain(|one| !one.same_manager(&owner));
-        if let Some(known) = owners.iter_mut().find(|one| one.same_manager(&bucket)) {
-            known.fields.set().absorb(owner.fields.set());
-            known.time = owner.time;
-        } else {
-            let one = first[place].clone();
-            owners.retain(|other| !other.same_manager(&one));
-            bucket.fields.set().absorb(owner.fields.set());
-            bucket.time = owner.time;
-            owners.push(bucket);
-        }
-        length -= 1;
-    }
 }
 
 /// Takes the marks of a deletion away from all owners: who PUTs an object that is being deleted
@@ -345,45 +267,6 @@ pub fn apply(
     Ok(after)
 }
 
-/// What a write changes in the other versions that owners name their fields in, where those have other
-/// fields.
-#[derive(Default)]
-struct Elsewhere(BTreeMap<String, Changes>);
-
-impl Elsewhere {
-    fn look(
-        kind: &Kind,
-        owners: &[Entry],
-        live: Option<&Value>,
-        new: &Value,
-        writer: &Writer<'_>,
-    ) -> Self {
-        let mut out = Self::default();
-        let Some(live) = live else { return out };
-        for version in owners.iter().map(|owner| owner.api_version.as_str()) {
-            if version == writer.api_version || out.0.contains_key(version) {
-                continue;
-            }
-            let there = |object: &Value| convert::in_version(kind, version, object);
-            let (Some(live), Some(new)) = (there(live), there(new)) else { continue };
-            let named = Kind { version: after_slash(version).to_owned(), ..kind.clone() };
-            let mut changes = compare(Shape::of(&named), &live, &new);
-            strip(&mut changes.set, kind, writer.subresource);
-            strip(&mut changes.removed, kind, writer.subresource);
-            out.0.insert(version.to_owned(), changes);
-        }
-        out
-    }
-
-    fn of(&self, owner: &Entry) -> Option<&Changes> {
-        self.0.get(&owner.api_version)
-    }
-}
-
-fn after_slash(version: &str) -> &str {
-    version.rsplit('/').next().unwrap_or(version)
-}
-
 /// The owner of what was there before anybody was noted.
 fn unmanaged(kind: &Kind, live: &Value, writer: &Writer<'_>) -> Option<Entry> {
     let mut found = compare(Shape::of(kind), &json!({"metadata": {}}), live).set;
@@ -407,38 +290,6 @@ fn drop_nulls(kind: &Kind, object: &mut Value) {
     } else {
         walk(object);
     }
-}
-
-fn refuse_conflicts(
-    owners: &mut [Entry],
-    set: &FieldSet,
-    elsewhere: &Elsewhere,
-) -> Result<(), ApiError> {
-    let mut causes = Vec::new();
-    let mut lines = Vec::new();
-    let mut losers: Vec<(String, String, Vec<String>)> = owners
-        .iter_mut()
-        .map(|owner| {
-            let set = elsewhere.of(owner).map_or(set, |changes| &changes.set);
-            let paths = owner.fields.set().intersection(set).paths();
-            (owner.identifier(), owner.title(), paths)
-        })
-        .filter(|(_, _, paths)| !paths.is_empty())
-        .collect();
-    losers.sort();
-    for (_, title, paths) in &losers {
-        lines.push(format!("conflicts with {title}:"));
-        for path in paths {
-            lines.push(format!("- {path}"));
-            causes.push(Cause::new("FieldManagerConflict", format!("conflict with {title}"), path));
-        }
-    }
-    let message = match causes.as_slice() {
-        [] => return Ok(()),
-        [one] => format!("Apply failed with 1 conflict: {}: {}", one.message, one.field),
-        many => format!("Apply failed with {} conflicts: {}", many.len(), lines.join("\n")),
-    };
-    Err(ApiError::new(409, "Conflict", message).with_causes(causes))
 }
 
 #[cfg(test)]

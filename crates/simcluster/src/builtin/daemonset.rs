@@ -35,7 +35,7 @@ pub(super) fn validate(object: &Value, out: &mut Causes) {
     let spec = &object["spec"];
     template::validate_selector(spec, "daemonset", out);
     template::validate_labels(spec, out);
-    template::validate(spec, "DaemonSet", out);
+    template::validate(spec, "DaemonSet", &[], out);
     out.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
     validate_strategy(&spec["updateStrategy"], out);
     out.not_negative("spec.revisionHistoryLimit", &spec["revisionHistoryLimit"]);

@@ -3,11 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::causes::{Causes, list, text};
-use super::pod::{default_template, validate_template};
+use super::pod_set as set;
 use super::{meta, template};
 use crate::selector::LabelSelector;
-
-use super::pod_set as set;
 
 /// Fills in the defaults.
 pub(super) fn default(object: &mut Value) {
@@ -34,9 +32,7 @@ pub(super) fn default(object: &mut Value) {
     let retention = &mut spec["persistentVolumeClaimRetentionPolicy"];
     set(retention, "whenDeleted", "Retain");
     set(retention, "whenScaled", "Retain");
-    set(spec, "template", Map::new());
-    set(&mut spec["template"], "spec", Map::new());
-    default_template(&mut spec["template"]);
+    template::default(spec);
     for claim in
         spec.get_mut("volumeClaimTemplates").and_then(Value::as_array_mut).into_iter().flatten()
     {
@@ -92,9 +88,7 @@ pub(super) fn validate(object: &Value, out: &mut Causes) {
     out.not_negative("spec.replicas", &spec["replicas"]);
     out.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
     out.not_negative("spec.ordinals.start", &spec["ordinals"]["start"]);
-    let empty = "empty selector is invalid for statefulset";
-    selector_and_template(spec, empty, out);
-    template::always_restarts(spec, "StatefulSet", out);
+    selector_and_template(spec, out);
 }
 
 /// As the server's own struct is written.
@@ -106,39 +100,18 @@ fn rolling_in_go(rolling: &Value) -> String {
     format!("{{\"Partition\":{partition},\"MaxUnavailable\":{most}}}")
 }
 
-fn selector_and_template(spec: &Value, empty: &str, out: &mut Causes) {
-    let selector = &spec["selector"];
-    match selector.as_object() {
-        None => out.required("spec.selector", ""),
-        Some(map) => {
-            meta::selector(selector, "spec.selector", out);
-            if map.values().all(|part| {
-                part.as_object().is_none_or(Map::is_empty)
-                    && part.as_array().is_none_or(Vec::is_empty)
-            }) {
-                out.invalid("spec.selector", selector, empty);
-            }
-        }
-    }
-    match LabelSelector::from_object(selector) {
+fn selector_and_template(spec: &Value, out: &mut Causes) {
+    template::require_selector(spec, "statefulset", out);
+    match LabelSelector::from_object(&spec["selector"]) {
         Err(_) => out.invalid("spec.selector", &json!(""), ""),
-        Ok(parsed) => {
-            let labels = &spec["template"]["metadata"]["labels"];
-            // An absent selector selects nothing.
-            let selects =
-                selector.is_object() && (parsed.is_everything() || parsed.matches(labels));
-            if !selects {
-                let why = "`selector` does not match template `labels`";
-                out.invalid("spec.template.metadata.labels", labels, why);
-            }
-        }
+        Ok(_) => template::validate_labels(spec, out),
     }
     let claims: Vec<&str> =
         list(spec, "volumeClaimTemplates").iter().map(crate::object::name).collect();
     // Both by the template's own rules and by those of this kind.
     meta::labels(&spec["template"]["metadata"], "spec.template.labels", out);
     meta::annotations(&spec["template"]["metadata"], "spec.template.annotations", out);
-    validate_template(&spec["template"], "spec.template", &claims, out);
+    template::validate(spec, "StatefulSet", &claims, out);
 }
 
 const MUTABLE: [&str; 7] = [

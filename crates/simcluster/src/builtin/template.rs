@@ -29,6 +29,15 @@ pub(super) fn validate_selector(spec: &Value, kind: &str, out: &mut Causes) {
     }
 }
 
+/// The same where one has to be given.
+pub(super) fn require_selector(spec: &Value, kind: &str, out: &mut Causes) {
+    if spec["selector"].is_object() {
+        validate_selector(spec, kind, out);
+    } else {
+        out.required("spec.selector", "");
+    }
+}
+
 /// Whether the selector selects the template's labels. An absent one selects nothing.
 pub(super) fn validate_labels(spec: &Value, out: &mut Causes) {
     let labels = &spec["template"]["metadata"]["labels"];
@@ -40,14 +49,14 @@ pub(super) fn validate_labels(spec: &Value, out: &mut Causes) {
     }
 }
 
-/// The template alone; `kind` is whose it is.
-pub(super) fn validate(spec: &Value, kind: &str, out: &mut Causes) {
-    validate_template(&spec["template"], "spec.template", &[], out);
+/// The template alone; `kind` is whose it is, `claims` are volumes that come from elsewhere.
+pub(super) fn validate(spec: &Value, kind: &str, claims: &[&str], out: &mut Causes) {
+    validate_template(&spec["template"], "spec.template", claims, out);
     always_restarts(spec, kind, out);
 }
 
 /// A template whose Pods are never done; `kind` is whose it is.
-pub(super) fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
+fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
     let template = &spec["template"]["spec"];
     let policy = text(template, "restartPolicy");
     if !policy.is_empty() && policy != "Always" {
@@ -64,17 +73,13 @@ pub(super) fn always_restarts(spec: &Value, kind: &str, out: &mut Causes) {
 
 /// Selector and template of a Deployment or a ReplicaSet, which say the same of both.
 pub(super) fn validate_both(spec: &Value, out: &mut Causes) {
-    if spec["selector"].is_object() {
-        validate_selector(spec, "deployment", out);
-    } else {
-        out.required("spec.selector", "");
-    }
+    require_selector(spec, "deployment", out);
     if LabelSelector::from_object(&spec["selector"]).is_err() {
         out.invalid("spec.selector", &spec["selector"], "invalid label selector");
         return;
     }
     validate_labels(spec, out);
-    validate(spec, "ReplicaSet", out);
+    validate(spec, "ReplicaSet", &[], out);
 }
 
 /// A selector that is set once.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::error::Cause;
 
 #[test]
 fn an_apply_owns_exactly_what_it_says_and_drops_what_it_no_longer_says() {
