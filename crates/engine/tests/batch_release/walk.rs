@@ -229,14 +229,28 @@ proptest! {
         make in makes(),
         plan in plans(),
         steps in prop::collection::vec((quiet_events(), 0..20u32), 1..14),
+        moment in prop::option::weighted(0.7, 0..12u32),
     ) {
         let mut cluster = walk(make, &plan, &steps);
         cluster.rollout_lag = 0;
+        if let Some(moment) = moment {
+            // In the middle of batches that are under way.
+            cluster.release.paused = false;
+            cluster.template("z");
+            cluster.rest(LONG, &mut judge);
+            cluster.approve();
+            cluster.approve();
+            cluster.run(moment, &mut judge);
+        }
         cluster.release.paused = true;
-        cluster.run(8, &mut judge);
-        let old = cluster.old();
+        cluster.operator.crash = None;
+        cluster.run(1, &mut judge);
+        let (old, spare) = (cluster.old(), cluster.spare());
         cluster.rest(LONG, &mut judge);
-        prop_assert_eq!(old, cluster.old(), "{}", cluster.status.message);
+        let (stay, message) = (cluster.old(), &cluster.status.message);
+        prop_assert!(stay.is_subset(&old), "{}", message);
+        // Those that have their successors already are no longer wanted.
+        prop_assert!(stay.len() + spare >= old.len(), "{stay:?} of {old:?}, {message}");
     }
 
     #[test]

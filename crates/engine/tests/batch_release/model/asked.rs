@@ -22,6 +22,12 @@ impl Cluster {
         self.kubernetes.pods.iter().filter(old).map(|pod| pod.uid.clone()).collect()
     }
 
+    /// How many there are above those that are wanted.
+    pub(crate) fn spare(&self) -> usize {
+        let stay = self.kubernetes.pods.iter().filter(|pod| pod.deletion.is_none()).count();
+        stay.saturating_sub(self.body.workload.replicas as usize)
+    }
+
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.kubernetes.pods.len()).unwrap_or(0)
     }
