@@ -207,7 +207,8 @@ async fn leading(session: &Session, kind: cluster::Kind, name: &str) -> Result<F
         (None, _) => {
             let title = format!("{word} {namespace}/{name}");
             if kind::find(session, kind, namespace, name).await?.is_none() {
-                return Err(Failure::NotFound(format!("{title} does not exist")));
+                let other = namesake(session, kind, namespace, name).await?;
+                return Err(Failure::NotFound(format!("{title} does not exist{other}")));
             }
             Err(Failure::NotFound(format!(
                 "{title} is led by no rollout: nothing holds its changes; create a Rollout with this \
@@ -215,6 +216,19 @@ async fn leading(session: &Session, kind: cluster::Kind, name: &str) -> Result<F
             )))
         }
     }
+}
+
+/// That there is one of this name of the kind that is called the same in another group.
+async fn namesake(
+    session: &Session,
+    kind: cluster::Kind,
+    namespace: &str,
+    name: &str,
+) -> Result<String, Failure> {
+    let Some(other) = kind::namesake(kind) else { return Ok(String::new()) };
+    let found = kind::find(session, other, namespace, name).await?;
+    let words = || format!(", but {} {name} does: say {}/{name}", other.word(), kind::word(other));
+    Ok(found.map(|_| words()).unwrap_or_default())
 }
 
 /// The workload of a Rollout or BatchRelease as it came; `None` where there is none, or where its kind is
@@ -306,6 +320,14 @@ mod tests {
         let words = found(&two, "deploy/web").await.unwrap_err();
         assert!(
             words.contains("led by several: say which, rollout/web or rollout/web-2"),
+            "{words}"
+        );
+        let path = "/apis/apps.kruise.io/v1beta1/namespaces/default/statefulsets/store";
+        let advanced = FarSide::in_steps().with(path, &json!({"metadata": {"name": "store"}}));
+        let words = found(&advanced, "sts/store").await.unwrap_err();
+        let rather = "but Advanced StatefulSet store does: say statefulset.apps.kruise.io/store";
+        assert!(
+            words.contains("default/store does not exist") && words.contains(rather),
             "{words}"
         );
         let percent = FarSide::rolling_out();

@@ -90,7 +90,5 @@ pub(crate) fn plan(rollout: &Rollout) -> Result<Plan, PlanError> {
 /// `deployment web`, as the Rollout names it.
 pub(crate) fn workload_title(rollout: &Rollout) -> String {
     let reference = &rollout.spec.workload_ref;
-    let word = kind::of(reference).map(kind::word).map(str::to_owned);
-    let word = word.unwrap_or_else(|| reference.kind.to_ascii_lowercase());
-    format!("{word} {}", reference.name)
+    format!("{} {}", kind::named(reference), reference.name)
 }

@@ -29,7 +29,8 @@ pub(crate) struct Workload {
     pub(crate) revisions: Vec<Revision>,
     /// The budgets that select its Pods.
     pub(crate) budgets: Vec<BudgetSeen>,
-    /// By UID: the batch that a Pod was updated in, from 1.
+    /// By UID: the batch that a Pod of the template's revision was updated in, from 1. The others bear that of
+    /// an earlier release.
     pub(crate) batches: BTreeMap<String, u32>,
     /// What Pods of the template carry in their label; empty while nobody has made a revision of it.
     pub(crate) update: String,
@@ -84,11 +85,6 @@ impl Workload {
         let pods: Vec<PodSeen> = all(pods, "pod")?;
         let owned = |pod: &PodSeen| pod.owner.as_ref().is_some_and(|it| owners.contains(&it.uid));
         let pods: Vec<PodSeen> = pods.into_iter().filter(owned).collect();
-        let batches =
-            pods.iter().filter_map(|seen| Some((seen.pod.uid.0.clone(), seen.marks.batch?)));
-        let batches = batches.collect();
-        let mut pods: Vec<Pod> = pods.into_iter().map(|seen| seen.pod).collect();
-        pods.sort_by(|a, b| a.ordinal.cmp(&b.ordinal).then_with(|| a.name.cmp(&b.name)));
         let mut revisions: Vec<Revision> =
             kept.iter().map(|one| Revision::read(kind, one)).collect();
         revisions.sort_by(|a, b| b.number.cmp(&a.number).then_with(|| a.name.cmp(&b.name)));
@@ -106,6 +102,13 @@ impl Workload {
                 same.map(|one| one.hash.clone()).unwrap_or_default()
             }
         };
+        let batches = pods
+            .iter()
+            .filter(|seen| seen.pod.revision == update && seen.marks.no_need_update.is_empty());
+        let batches =
+            batches.filter_map(|seen| Some((seen.pod.uid.0.clone(), seen.marks.batch?))).collect();
+        let mut pods: Vec<Pod> = pods.into_iter().map(|seen| seen.pod).collect();
+        pods.sort_by(|a, b| a.ordinal.cmp(&b.ordinal).then_with(|| a.name.cmp(&b.name)));
         let (namespace, name) =
             (text(&raw["metadata"]["namespace"]), text(&raw["metadata"]["name"]));
         Ok(Self { kind, namespace, name, uid, raw, pods, revisions, budgets, batches, update })

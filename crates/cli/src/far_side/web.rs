@@ -179,7 +179,8 @@ fn pods() -> Vec<Value> {
     };
     vec![
         pod("p", "v1", "aaa", None),
-        pod("q", "v1", "aaa", None),
+        // It was the last of an earlier release.
+        pod("q", "v1", "aaa", Some("3")),
         pod("x", "v2", "bbb", Some("1")),
         pod("y", "v2", "bbb", Some("2")),
         pod("z", "v2", "bbb", Some("2")),

@@ -74,7 +74,7 @@ impl Summary {
             kind: Front::Release.kind(),
             namespace: meta.namespace.clone().unwrap_or_default(),
             name: meta.name.clone().unwrap_or_default(),
-            workload: format!("{}/{}", reference.kind.to_ascii_lowercase(), reference.name),
+            workload: kind::argument(&reference),
             batch,
             batch_state: state,
             up_to: release.spec.release_plan.batch_partition.map(|partition| partition + 1),

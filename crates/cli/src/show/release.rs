@@ -101,7 +101,7 @@ impl Summary {
         Self {
             kind: Front::Steps.kind(),
             namespace: meta.namespace.clone().unwrap_or_default(),
-            workload: format!("{}/{}", reference.kind.to_ascii_lowercase(), reference.name),
+            workload: kind::argument(reference),
             step_state: known(&canary.current_step_state),
             step: canary.current_step_index,
             steps: plan.as_ref().map_or(0, |plan| plan.steps.len()),
@@ -295,7 +295,7 @@ impl View {
                 .map_or(Vec::new(), |plan| steps(&plan, kind, known, Some(&summary.standing))),
             budgets: workload.map(budgets).unwrap_or_default(),
             revisions: workload.map(|it| revisions(it, &stable, &[])).unwrap_or_default(),
-            trunk: workload.map(|it| (it.kind.name(), it.name.clone())),
+            trunk: workload.map(|it| (it.kind.word(), it.name.clone())),
             summary,
         }
     }

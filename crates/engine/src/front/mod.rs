@@ -5,5 +5,5 @@ pub mod rollout;
 pub mod statefulset_rollout;
 pub mod batch_release;
 
-pub(crate) use report::pods;
 pub use report::describe;
+pub(crate) use report::pods;

@@ -154,7 +154,10 @@ fn a_pod_that_is_held_and_keeps_all_others_waiting_is_named() {
     let open = advanced_set(5).strategy(partition(4)).unready(1);
     let message = check(&open, "1 Upgrading: -").status.message;
     let kind = "controller of the Advanced StatefulSet to replace 1 Pod;";
-    names(&message, &[kind, "Pod web-1 is not ready", "counts as unavailable", "raise maxUnavailable"]);
+    names(
+        &message,
+        &[kind, "Pod web-1 is not ready", "counts as unavailable", "raise maxUnavailable"],
+    );
     // Where all are ready nobody is to blame.
     let message = check(&advanced_set(5).strategy(partition(4)), "1 Upgrading: -").status.message;
     assert!(message.ends_with("Advanced StatefulSet to replace 1 Pod"), "{message}");

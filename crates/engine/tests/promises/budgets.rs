@@ -59,7 +59,10 @@ fn a_budget_without_a_limit_never_allows_either_and_says_what_it_lacks() {
         (budget.expected, budget.desired_healthy) = (0, 0);
     });
     let decision = check(&fixture, "InProgress BudgetNeverAllows: -");
-    names(&decision.status.reason, &["shop/web-pdb", Budget::NO_LIMIT, "maxUnavailable to at least 1"]);
+    names(
+        &decision.status.reason,
+        &["shop/web-pdb", Budget::NO_LIMIT, "maxUnavailable to at least 1"],
+    );
 }
 
 #[test]

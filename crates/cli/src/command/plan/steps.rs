@@ -93,7 +93,7 @@ pub(super) async fn in_cluster(
     let reference = reference(rollout)?;
     let found = crate::find::workload(session, &session.namespace, &reference).await?;
     if found.is_none() {
-        let (kind, name) = (reference.kind.to_ascii_lowercase(), &reference.name);
+        let (kind, name) = (kind::named(&reference), &reference.name);
         return Err(Failure::NotFound(format!(
             "{kind} {}/{name} is neither in the file nor in the cluster: give --replicas NUMBER",
             session.namespace
@@ -121,12 +121,17 @@ pub(super) fn planned(
     let asked = plan(&seen).map_err(|error| Failure::Failed(format!("{title}: {error}")))?;
     let reference = &seen.spec.workload_ref;
     let kind = kind::of(reference);
-    let known = kind.zip(source.workload).map(|(kind, raw)| replicas(kind, raw));
+    // How many Nodes there are, a manifest does not say.
+    let counted = |kind, raw: &Value| {
+        !kind::is_on_nodes(kind) || raw["status"]["desiredNumberScheduled"].is_number()
+    };
+    let known = kind.zip(source.workload).filter(|(kind, raw)| counted(*kind, raw));
+    let known = known.map(|(kind, raw)| replicas(kind, raw));
     let Some(replicas) = source.replicas.or(known) else {
         return Err(Failure::Failed(format!(
             "{title}: its workload {} {} does not exist, or its Pods are not counted here: give --replicas \
              NUMBER",
-            reference.kind.to_ascii_lowercase(),
+            kind::named(reference),
             reference.name
         )));
     };
@@ -135,7 +140,7 @@ pub(super) fn planned(
     let views = steps(&asked, kind, Some(replicas), standing);
     let notes = cross::steps(&asked, kind, replicas).into_iter().map(|note| note.message);
     Ok(Planned {
-        workload: format!("{}/{}", reference.kind.to_ascii_lowercase(), reference.name),
+        workload: kind::argument(reference),
         steps: which(views, kind, workload, reference, replicas),
         order: order(kind),
         bounds: bounds(kind, workload, replicas, budgets),
