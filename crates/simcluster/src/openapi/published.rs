@@ -5,21 +5,27 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
+use super::packed;
 use crate::kind::Kind;
 
 /// Group, version and kind of each schema that has them → its name; and each schema by name.
 struct Published {
-    keys: BTreeMap<(String, String, String), &'static str>,
-    schemas: BTreeMap<&'static str, Value>,
+    keys: BTreeMap<(String, String, String), String>,
+    schemas: BTreeMap<String, Value>,
 }
+
+/// `published.txt`, packed: unpacked and read when a schema is first asked for.
+pub(super) const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/published.packed"));
 
 fn published() -> &'static Published {
     static READ: OnceLock<Published> = OnceLock::new();
     READ.get_or_init(|| {
-        let lines = include_str!("published.txt").lines().filter(|line| !line.starts_with('#'));
-        let schemas: BTreeMap<&str, Value> = lines
+        let text = packed::unpack(PACKED);
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let read = |schema| serde_json::from_str(schema).expect("a schema is JSON");
+        let schemas: BTreeMap<String, Value> = lines
             .filter_map(|line| line.split_once(' '))
-            .map(|(name, schema)| (name, serde_json::from_str(schema).expect("a schema is JSON")))
+            .map(|(name, schema)| (name.to_owned(), read(schema)))
             .collect();
         let mut keys = BTreeMap::new();
         for (name, schema) in &schemas {
@@ -27,7 +33,7 @@ fn published() -> &'static Published {
             // What is marked for many groups is none's own.
             if let Some([mark]) = marks.map(Vec::as_slice) {
                 let text = |field: &str| mark[field].as_str().unwrap_or_default().to_owned();
-                keys.insert((text("group"), text("version"), text("kind")), *name);
+                keys.insert((text("group"), text("version"), text("kind")), name.clone());
             }
         }
         Published { keys, schemas }
@@ -48,7 +54,7 @@ pub(super) const PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 pub(super) fn key_of(kind: &Kind) -> String {
     let mark = (kind.group.clone(), kind.version.clone(), kind.kind.clone());
     match published().keys.get(&mark).filter(|_| kind.custom.is_none()) {
-        Some(key) => (*key).to_owned(),
+        Some(key) => key.clone(),
         None => {
             let mut parts: Vec<&str> = kind.group.split('.').collect();
             parts.reverse();
