@@ -104,7 +104,7 @@ async fn read(client: &Client, seen: &Observed) -> Result<Value, Error> {
 fn address(seen: &Observed) -> (String, String) {
     let (namespace, name) = (&seen.key.namespace, &seen.world.rollout.workload_name);
     let path = format!("/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}");
-    (format!("statefulset {namespace}/{name}"), path)
+    (format!("StatefulSet {namespace}/{name}"), path)
 }
 
 /// Changes the strategy and nothing else, if the set is still as it was looked at.

@@ -16,6 +16,7 @@ use kube::Client;
 use crate::concern::{Kept, Woken};
 use crate::key::Key;
 use crate::kind::Kind;
+use crate::seen::meta::Meta;
 use crate::seen::{
     BudgetSeen, PodSeen, ReplicaSetSeen, Resource, RevisionSeen, Served, WorkloadSeen,
 };
@@ -196,26 +197,14 @@ impl Caches {
     /// Whether a subject still asks for what it asked for when it was observed: read again before
     /// each single disruption, so that a pause (which is a new generation) stops a batch.
     pub fn still_asks(&self, subject: &Subject, uid: &Uid, generation: i64) -> bool {
-        let held = self.lock();
-        let meta = match subject.front {
-            Front::StatefulsetRollout => held.statefulset_rollouts.get(&subject.key).map(meta),
-            Front::Rollout => held.rollouts.get(&subject.key).map(meta),
-            Front::BatchRelease => held.releases.get(&subject.key).map(meta),
-        };
-        meta.is_some_and(|meta| {
+        self.lock().meta(subject).is_some_and(|meta| {
             meta.uid == uid.0 && meta.generation == generation && meta.deletion_timestamp.is_none()
         })
     }
 
     /// The same for one of the resources of releases in batches, of which annotations ask for something too.
-    pub fn still_asks_as(&self, subject: &Subject, seen: &crate::seen::meta::Meta) -> bool {
-        let held = self.lock();
-        let meta = match subject.front {
-            Front::StatefulsetRollout => held.statefulset_rollouts.get(&subject.key).map(meta),
-            Front::Rollout => held.rollouts.get(&subject.key).map(meta),
-            Front::BatchRelease => held.releases.get(&subject.key).map(meta),
-        };
-        meta.is_some_and(|meta| {
+    pub fn still_asks_as(&self, subject: &Subject, seen: &Meta) -> bool {
+        self.lock().meta(subject).is_some_and(|meta| {
             (&meta.uid, meta.generation, &meta.annotations, meta.deletion_timestamp)
                 == (&seen.uid, seen.generation, &seen.annotations, seen.deletion_timestamp)
         })
@@ -261,10 +250,6 @@ impl Caches {
     }
 }
 
-fn meta<T>(seen: &Resource<T>) -> &crate::seen::meta::Meta {
-    &seen.meta
-}
-
 impl Held {
     pub(crate) fn waiting_for(&self) -> Vec<String> {
         let all = each_table!(K, shelf => {
@@ -286,6 +271,16 @@ impl Held {
         let second = self.rollouts.keys().map(subject(Front::Rollout));
         let third = self.releases.keys().map(subject(Front::BatchRelease));
         first.chain(second).chain(third)
+    }
+
+    /// The metadata of a subject, if it is there.
+    fn meta(&self, subject: &Subject) -> Option<&Meta> {
+        let key = &subject.key;
+        match subject.front {
+            Front::StatefulsetRollout => self.statefulset_rollouts.get(key).map(|it| &it.meta),
+            Front::Rollout => self.rollouts.get(key).map(|it| &it.meta),
+            Front::BatchRelease => self.releases.get(key).map(|it| &it.meta),
+        }
     }
 
     pub(crate) fn forget_written<T: Served>(&mut self, key: &Key)
@@ -315,32 +310,17 @@ impl Held {
         self.by_workload.get(workload).into_iter().flatten()
     }
 
-    /// The StatefulsetRollouts that name a workload.
-    pub(crate) fn statefulset_rollouts_naming(
+    /// The resources of one front that name a workload, in order.
+    pub(crate) fn named_by<T: Served>(
         &self,
         workload: &Workload,
-    ) -> impl Iterator<Item = &Resource<StatefulsetRollout>> + use<'_> {
-        let named = self.naming(workload);
-        let named = named.filter(|subject| subject.front == Front::StatefulsetRollout);
-        named.filter_map(|subject| self.statefulset_rollouts.get(&subject.key))
-    }
-
-    /// The Rollouts that name a workload.
-    pub(crate) fn rollouts_naming(
-        &self,
-        workload: &Workload,
-    ) -> impl Iterator<Item = &Resource<Rollout>> + use<'_> {
-        let named = self.naming(workload).filter(|subject| subject.front == Front::Rollout);
-        named.filter_map(|subject| self.rollouts.get(&subject.key))
-    }
-
-    /// The BatchReleases that name a workload.
-    pub(crate) fn releases_naming(
-        &self,
-        workload: &Workload,
-    ) -> impl Iterator<Item = &Resource<BatchRelease>> + use<'_> {
-        let named = self.naming(workload).filter(|subject| subject.front == Front::BatchRelease);
-        named.filter_map(|subject| self.releases.get(&subject.key))
+    ) -> impl Iterator<Item = &Resource<T>> + use<'_, T>
+    where
+        Resource<T>: Kept<Shelf = ()>,
+    {
+        let table = <Resource<T> as Kept>::table(self, ());
+        let named = self.naming(workload).filter(|subject| subject.front == T::FRONT);
+        named.filter_map(|subject| table.get(&subject.key))
     }
 
     /// Whether the Rollout that wrote this BatchRelease is paused.

@@ -174,19 +174,19 @@ impl Kept for WorkloadSeen {
     }
 }
 
-/// The kind of workload that an owner is of, if it is one.
-fn kind(owner: Option<&Owner>) -> Option<Kind> {
-    owner.and_then(|owner| Kind::of_version(&owner.api_version, &owner.kind))
+/// Whether a workload that owns such things, and has them looked at, controls it.
+fn belongs_to(owner: Option<&Owner>, owns: Owns) -> bool {
+    owner.and_then(Owner::workload_kind).is_some_and(|kind| kind.facts().owns == owns)
 }
 
-/// Whether this is a workload that owns such things, and has them looked at.
-fn has(owner: Option<&Owner>, owns: Owns) -> bool {
-    kind(owner).is_some_and(|kind| kind.facts().owns == owns)
-}
-
-/// The workload that an owner is.
-fn owner(namespace: &str, owner: &Owner) -> Option<Workload> {
-    Some(Workload::new(kind(Some(owner))?, Key::new(namespace, owner.name.as_str())))
+/// Wakes those that name the workload that controls an object, or did before a change.
+fn wake_for_owners<'a>(held: &Held, metas: impl Iterator<Item = &'a Meta>, woken: &mut Woken) {
+    for meta in metas {
+        let owner = meta.owner.as_ref();
+        if let Some(workload) = owner.and_then(|owner| owner.workload(&meta.namespace)) {
+            held.wake_naming(&workload, woken);
+        }
+    }
 }
 
 impl Row for ReplicaSetSeen {
@@ -199,7 +199,7 @@ impl Row for ReplicaSetSeen {
     }
 
     fn kept(&self) -> bool {
-        has(self.meta.owner.as_ref(), Owns::ReplicaSets)
+        belongs_to(self.meta.owner.as_ref(), Owns::ReplicaSets)
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -211,12 +211,8 @@ impl Kept for ReplicaSetSeen {
     table!(replica_sets, ReplicaSetSeen::SOURCE);
 
     fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
-        for set in [&change.old, &change.new].into_iter().flatten() {
-            let of = set.meta.owner.as_ref();
-            if let Some(of) = of.and_then(|of| owner(&change.key.namespace, of)) {
-                held.wake_naming(&of, woken);
-            }
-        }
+        let both = [&change.old, &change.new].into_iter().flatten();
+        wake_for_owners(held, both.map(|set| &set.meta), woken);
     }
 }
 
@@ -230,7 +226,7 @@ impl Row for RevisionSeen {
     }
 
     fn kept(&self) -> bool {
-        has(self.meta.owner.as_ref(), Owns::Revisions)
+        belongs_to(self.meta.owner.as_ref(), Owns::Revisions)
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -242,12 +238,8 @@ impl Kept for RevisionSeen {
     table!(revisions, RevisionSeen::SOURCE);
 
     fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
-        for revision in [&change.old, &change.new].into_iter().flatten() {
-            let of = revision.meta.owner.as_ref();
-            if let Some(of) = of.and_then(|of| owner(&change.key.namespace, of)) {
-                held.wake_naming(&of, woken);
-            }
-        }
+        let both = [&change.old, &change.new].into_iter().flatten();
+        wake_for_owners(held, both.map(|revision| &revision.meta), woken);
     }
 }
 
@@ -261,10 +253,11 @@ impl Row for PodSeen {
     }
 
     fn kept(&self) -> bool {
-        let of = self.owner.as_ref();
-        let replica_set = |of: &Owner| of.kind == "ReplicaSet" && of.api_version == "apps/v1";
-        of.is_some_and(replica_set)
-            || kind(of).is_some_and(|kind| kind.facts().owns != Owns::ReplicaSets)
+        self.owner.as_ref().is_some_and(|owner| {
+            let kind = owner.workload_kind();
+            (owner.kind == "ReplicaSet" && owner.api_version == "apps/v1")
+                || kind.is_some_and(|kind| kind.facts().owns != Owns::ReplicaSets)
+        })
     }
 
     fn says_the_same_as(&self, other: &Self) -> bool {
@@ -277,11 +270,11 @@ impl Kept for PodSeen {
 
     fn concerned(held: &mut Held, (): (), change: &Change<Self>, woken: &mut Woken) {
         for pod in [&change.old, &change.new].into_iter().flatten() {
-            let Some(of) = &pod.owner else { continue };
+            let Some(owner) = &pod.owner else { continue };
             let namespace = change.key.namespace.as_str();
-            let workload = owner(namespace, of).or_else(|| {
-                let set = held.replica_sets.get(&Key::new(namespace, of.name.as_str()));
-                set.and_then(|set| owner(namespace, set.meta.owner.as_ref()?))
+            let workload = owner.workload(namespace).or_else(|| {
+                let set = held.replica_sets.get(&Key::new(namespace, owner.name.as_str()))?;
+                set.meta.owner.as_ref()?.workload(namespace)
             });
             if let Some(workload) = workload {
                 held.wake_for_pods(&workload, woken);

@@ -22,7 +22,7 @@ pub async fn delete(client: &Client, namespace: &str, victim: &Victim) -> Disrup
     });
     let ask = Ask {
         verb: "delete",
-        object: &format!("pod {namespace}/{name}"),
+        object: &format!("Pod {namespace}/{name}"),
         method: Method::DELETE,
         path: format!("/api/v1/namespaces/{namespace}/pods/{name}"),
         content: Content::Json,

@@ -206,7 +206,7 @@ impl Elector {
     ) -> Result<Value, Error> {
         let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", self.namespace);
         let path = if method == Method::POST { leases } else { format!("{leases}/{NAME}") };
-        let object = format!("lease {}/{NAME}", self.namespace);
+        let object = format!("Lease {}/{NAME}", self.namespace);
         let ask = Ask { verb, object: &object, method, path, content: Content::Json, body };
         wire::send(&self.client, &ask).await?.or_error(verb, &object)
     }

@@ -39,7 +39,7 @@ pub async fn evict(client: &Client, namespace: &str, victim: &Victim) -> Disrupt
     });
     let ask = Ask {
         verb: "evict",
-        object: &format!("pod {namespace}/{name}"),
+        object: &format!("Pod {namespace}/{name}"),
         method: Method::POST,
         path: format!("/api/v1/namespaces/{namespace}/pods/{name}/eviction"),
         content: Content::Json,

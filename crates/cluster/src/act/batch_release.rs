@@ -22,7 +22,8 @@ use super::work::{Way, Work};
 use super::{ActReport, GoOn, Hands};
 use crate::error::Error;
 use crate::observe::batch_release::{Live, Observed};
-use crate::seen::ReplicaSetSeen;
+use crate::seen::{PodSeen, ReplicaSetSeen};
+use crate::subject::{Front, Subject};
 use crate::wire::{self, Ask, Content, FIELD_MANAGER};
 use crate::workload::Take;
 use crate::workload::replica_sets::{self, NAMES};
@@ -38,7 +39,7 @@ pub async fn act(
     action: &Action,
     go_on: &(dyn Fn() -> GoOn + Send + Sync),
 ) -> ActReport {
-    let mut writer = Writer { work: Work::new(hands, &seen.key, go_on), seen };
+    let mut writer = Writer { work: Work::new(hands, subject(seen), go_on), seen };
     match action {
         Action::AddFinalizer => writer.finalizers(true).await,
         Action::RemoveFinalizer => writer.finalizers(false).await,
@@ -60,6 +61,10 @@ pub async fn act(
     writer.work.report
 }
 
+fn subject(seen: &Observed) -> Subject {
+    Subject::new(Front::BatchRelease, seen.key.clone())
+}
+
 struct Writer<'a> {
     work: Work<'a>,
     seen: &'a Observed,
@@ -67,8 +72,10 @@ struct Writer<'a> {
 
 /// An object to be written, as it was looked at.
 struct Object<'a> {
-    plural: &'static str,
-    name: &'a str,
+    /// As its watch is called.
+    title: &'static str,
+    /// As errors call it.
+    words: String,
     path: String,
     uid: &'a str,
     /// Empty where any version will do.
@@ -81,13 +88,11 @@ impl Writer<'_> {
         let others = seen.release.finalizers().iter().filter(|one| *one != BATCH_RELEASE_FINALIZER);
         let mut finalizers: Vec<&str> = others.map(String::as_str).collect();
         finalizers.extend(stands.then_some(BATCH_RELEASE_FINALIZER));
-        let (namespace, name) = (&seen.key.namespace, seen.key.name.as_str());
+        let subject = subject(seen);
         let object = Object {
-            plural: "batchreleases",
-            name,
-            path: format!(
-                "/apis/rollouts.kruise.io/v1beta1/namespaces/{namespace}/batchreleases/{name}"
-            ),
+            title: subject.front.plural(),
+            words: subject.to_string(),
+            path: subject.path(),
             uid: &seen.uid.0,
             resource_version: &seen.resource_version,
         };
@@ -132,8 +137,8 @@ impl Writer<'_> {
         let Some(live) = &self.seen.workload else { return };
         let Some(set) = live.sets.get(name) else { return };
         let object = Object {
-            plural: ReplicaSetSeen::SOURCE.title,
-            name,
+            title: ReplicaSetSeen::SOURCE.title,
+            words: format!("ReplicaSet {}/{name}", self.seen.key.namespace),
             path: format!("{}/{name}", self.replica_sets()),
             uid: &set.meta.uid,
             resource_version: &set.meta.resource_version,
@@ -164,7 +169,7 @@ impl Writer<'_> {
             }
             let set = live.new_set(size, nth);
             let name = set["metadata"]["name"].as_str().unwrap_or_default();
-            let object = format!("replicaset {}/{name}", self.seen.key.namespace);
+            let object = format!("ReplicaSet {}/{name}", self.seen.key.namespace);
             let ask = Ask {
                 verb: "create",
                 object: &object,
@@ -196,19 +201,19 @@ impl Writer<'_> {
             let client = &self.work.hands.client;
             let writes = some.iter().map(async |label| {
                 let object = Object {
-                    plural: "pods",
-                    name: &label.name,
+                    title: PodSeen::SOURCE.title,
+                    words: format!("Pod {namespace}/{}", label.name),
                     path: format!("/api/v1/namespaces/{namespace}/pods/{}", label.name),
                     uid: &label.uid.0,
                     resource_version: "",
                 };
-                patch(client, namespace, &object, labels(&label.mark)).await
+                patch(client, &object, labels(&label.mark)).await
             });
             for written in join_all(writes).await {
                 match written {
                     // Another Pod by now, or gone.
                     Err(Error::Conflict { .. } | Error::Gone { .. }) => {}
-                    written => self.note("pods", written),
+                    written => self.note(PodSeen::SOURCE.title, written),
                 }
             }
             if self.work.report.stopped.is_some() || self.work.report.error.is_some() {
@@ -221,16 +226,16 @@ impl Writer<'_> {
         if !self.work.may() {
             return;
         }
-        let written = patch(&self.work.hands.client, &self.seen.key.namespace, object, body).await;
-        self.note(object.plural, written);
+        let written = patch(&self.work.hands.client, object, body).await;
+        self.note(object.title, written);
     }
 
     /// What came of a write.
-    fn note(&mut self, plural: &'static str, written: Result<Value, Error>) {
+    fn note(&mut self, title: &'static str, written: Result<Value, Error>) {
         match written {
             Ok(object) => {
                 let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-                self.work.report.unseen.note(plural, version);
+                self.work.report.unseen.note(title, version);
             }
             Err(error) => self.failed(&error),
         }
@@ -264,8 +269,8 @@ impl Writer<'_> {
 
 fn object(live: &Live) -> Object<'_> {
     Object {
-        plural: live.workload.kind.facts().source.title,
-        name: &live.workload.key.name,
+        title: live.workload.kind.facts().source.title,
+        words: live.workload.to_string(),
         path: live.path.clone(),
         uid: live.object["metadata"]["uid"].as_str().unwrap_or_default(),
         resource_version: &live.resource_version,
@@ -283,33 +288,25 @@ fn labels(mark: &Mark) -> Value {
 }
 
 /// One merge patch of the object that was looked at.
-async fn patch(
-    client: &Client,
-    namespace: &str,
-    object: &Object<'_>,
-    mut body: Value,
-) -> Result<Value, Error> {
+async fn patch(client: &Client, object: &Object<'_>, mut body: Value) -> Result<Value, Error> {
     body["metadata"]["uid"] = json!(object.uid);
     if !object.resource_version.is_empty() {
         body["metadata"]["resourceVersion"] = json!(object.resource_version);
     }
-    let kind = object.plural.replacen("s.", ".", 1);
-    let kind = kind.strip_suffix('s').unwrap_or(&kind);
-    let words = format!("{kind} {namespace}/{}", object.name);
     let ask = Ask {
         verb: "patch",
-        object: &words,
+        object: &object.words,
         method: Method::PATCH,
         path: format!("{}?fieldManager={FIELD_MANAGER}", object.path),
         content: Content::MergePatch,
         body: Some(&body),
     };
-    wire::send(client, &ask).await?.or_error(ask.verb, &words)
+    wire::send(client, &ask).await?.or_error(ask.verb, &object.words)
 }
 
 /// A ReplicaSet of the Deployment that has its template already, as the server has it now.
 async fn twin(client: &Client, path: String, live: &Live) -> Result<Option<String>, Error> {
-    let object = format!("replicasets of {}", live.workload);
+    let object = format!("ReplicaSets of {}", live.workload);
     let (verb, method, content) = ("list", Method::GET, Content::Json);
     // Keys and values of labels need no escaping; expressions would, and narrow the list only more.
     let labels = live.object["spec"]["selector"]["matchLabels"].as_object();

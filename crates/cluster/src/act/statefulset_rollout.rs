@@ -10,6 +10,7 @@ use super::work::{Way, Work};
 use super::{ActReport, GoOn, Hands};
 use crate::apply::{self, Write};
 use crate::observe::statefulset_rollout::Observed;
+use crate::subject::{Front, Subject};
 
 /// Carries out `action` on what was seen. `go_on` is asked before each request; anything but
 /// [`GoOn::Yes`] ends the action there.
@@ -19,7 +20,8 @@ pub async fn act(
     action: &Action,
     go_on: &(dyn Fn() -> GoOn + Send + Sync),
 ) -> ActReport {
-    let mut writer = Writer { work: Work::new(hands, &seen.key, go_on), seen };
+    let subject = Subject::new(Front::StatefulsetRollout, seen.key.clone());
+    let mut writer = Writer { work: Work::new(hands, subject, go_on), seen };
     match action {
         Action::Apply { strategy } => {
             writer.write(*strategy, Part::Whole).await;

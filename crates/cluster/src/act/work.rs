@@ -9,7 +9,7 @@ use tracing::{debug, info, warn};
 use super::{ActReport, BUSY, GoOn, Hands};
 use crate::delete::delete;
 use crate::evict::{Disruption, evict};
-use crate::key::Key;
+use crate::subject::Subject;
 
 /// How a Pod is asked to go.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,18 +22,18 @@ pub(super) enum Way {
 pub(super) struct Work<'a> {
     pub(super) hands: &'a Hands,
     /// Whose action it is.
-    pub(super) key: &'a Key,
-    pub(super) go_on: &'a (dyn Fn() -> GoOn + Send + Sync),
+    subject: Subject,
+    go_on: &'a (dyn Fn() -> GoOn + Send + Sync),
     pub(super) report: ActReport,
 }
 
 impl<'a> Work<'a> {
     pub(super) fn new(
         hands: &'a Hands,
-        key: &'a Key,
+        subject: Subject,
         go_on: &'a (dyn Fn() -> GoOn + Send + Sync),
     ) -> Self {
-        Self { hands, key, go_on, report: ActReport::default() }
+        Self { hands, subject, go_on, report: ActReport::default() }
     }
 
     /// Asks whether the next request may be made, and notes that it is.
@@ -45,7 +45,7 @@ impl<'a> Work<'a> {
                 true
             }
             stop => {
-                info!(rollout = %self.key, ?stop, "the action stops here");
+                info!(subject = %self.subject, ?stop, "the action stops here");
                 self.report.stopped = Some(stop);
                 false
             }
@@ -60,12 +60,12 @@ impl<'a> Work<'a> {
                 self.leave(&pods[done..]);
                 return;
             }
-            let (client, namespace) = (&self.hands.client, &self.key.namespace);
+            let (client, namespace) = (&self.hands.client, &self.subject.key.namespace);
             let disruption = match way {
                 Way::Evict => evict(client, namespace, pod).await,
                 Way::Delete => delete(client, namespace, pod).await,
             };
-            debug!(rollout = %self.key, pod = pod.name, ?disruption, "asked a Pod to go");
+            debug!(subject = %self.subject, pod = pod.name, ?disruption, "asked a Pod to go");
             match disruption {
                 Disruption::Accepted => {
                     self.report.accepted.insert(pod.uid.clone());
@@ -102,7 +102,7 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn fail(&mut self, message: String) {
-        warn!(rollout = %self.key, message, "what came of the last request is not known");
+        warn!(subject = %self.subject, message, "what came of the last request is not known");
         self.report.failed = Some(message);
     }
 }

@@ -2,6 +2,7 @@
 //! off, or the definitions away. They stay as they are held; nobody else would say so.
 
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING};
+use api::batches::{BatchRelease, Rollout};
 use engine::world::Uid;
 
 use crate::caches::{Caches, Held};
@@ -48,7 +49,7 @@ fn orphan(held: &Held, kind: Kind, meta: &Meta) -> Option<Orphan> {
         return None;
     }
     let workload = Workload::new(kind, meta.key());
-    let led = held.rollouts_naming(&workload).next().is_some()
-        || held.releases_naming(&workload).next().is_some();
+    let led = held.named_by::<Rollout>(&workload).next().is_some()
+        || held.named_by::<BatchRelease>(&workload).next().is_some();
     (!led).then(|| Orphan { workload, uid: Uid(meta.uid.clone()) })
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::batches;
 use api::batches::names::{CONTROL_INFO, IN_PROGRESSING};
 use api::bedrock::{self, Desired, OWNER_ANNOTATION, StatefulsetRollout};
 use engine::world::{ApplyRefused, Claim, Discovery, Outcome, Pod, Rollout, Settings, Uid, World};
@@ -231,12 +232,13 @@ fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &WorkloadSeen) -
 fn held_by(held: &Held, seen: &Resource<StatefulsetRollout>, set: &WorkloadSeen) -> Option<String> {
     let bears = |mark: &str| set.meta.annotations.contains_key(mark);
     let workload = seen.workload.as_ref()?;
-    let mut rollouts = held.rollouts_naming(workload);
+    let mut rollouts = held.named_by::<batches::Rollout>(workload);
     let rollout = rollouts.next().filter(|_| bears(IN_PROGRESSING) || bears(CONTROL_INFO));
     if let Some(rollout) = rollout {
         return Some(format!("Rollout/{}", rollout.meta.name));
     }
-    let release = held.releases_naming(workload).next().filter(|_| bears(CONTROL_INFO))?;
+    let release =
+        held.named_by::<batches::BatchRelease>(workload).next().filter(|_| bears(CONTROL_INFO))?;
     Some(format!("BatchRelease/{}", release.meta.name))
 }
 
@@ -253,7 +255,7 @@ fn others<'a>(
 ) -> impl Iterator<Item = &'a Resource<StatefulsetRollout>> {
     let (key, uid) = (seen.meta.key(), seen.meta.uid.clone());
     let named =
-        seen.workload.iter().flat_map(|workload| held.statefulset_rollouts_naming(workload));
+        seen.workload.iter().flat_map(|workload| held.named_by::<StatefulsetRollout>(workload));
     named.filter(move |other| {
         let same = other.meta.uid == uid || other.meta.key() == key;
         !same && other.meta.deletion_timestamp.is_none()

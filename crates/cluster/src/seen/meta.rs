@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use crate::key::Key;
+use crate::kind::Kind;
+use crate::subject::Workload;
 
 /// kubectl's copy of the last applied manifest: as large as the object, and of no use to us.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -60,6 +62,18 @@ pub struct Owner {
     pub uid: String,
     /// Whether it is the one that controls it.
     pub controller: bool,
+}
+
+impl Owner {
+    /// The kind of workload that it is of, if it is one; in whichever version it says.
+    pub(crate) fn workload_kind(&self) -> Option<Kind> {
+        Kind::of_version(&self.api_version, &self.kind)
+    }
+
+    /// The workload that it is, if it is one; what it owns is in `namespace`.
+    pub(crate) fn workload(&self, namespace: &str) -> Option<Workload> {
+        Some(Workload::new(self.workload_kind()?, Key::new(namespace, self.name.as_str())))
+    }
 }
 
 /// `null` for a map or a list means the same as none.

@@ -72,7 +72,7 @@ pub(crate) fn leader<'a>(
             (seen.meta.creation_timestamp, seen.meta.name.clone());
         (!marked, !under_way, is_idle(seen), age)
     };
-    held.rollouts_naming(workload).min_by_key(rank)
+    held.named_by::<Rollout>(workload).min_by_key(rank)
 }
 
 fn described(seen: &Resource<Rollout>) -> Leader {

@@ -129,7 +129,7 @@ async fn nobody_knows_what_came_of_a_request_without_a_clear_answer() {
         assert!(matches!(evicted(reply).await, Disruption::Unknown(_)));
     }
     let Disruption::Unknown(words) = evicted(Reply::Silence).await else { panic!("no answer") };
-    assert_eq!(words, "cannot evict pod exch/web-3 now: no answer within 10 s");
+    assert_eq!(words, "cannot evict Pod exch/web-3 now: no answer within 10 s");
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use api::batches::engine::rollout as convert;
 use api::batches::names::{IN_PROGRESSING, ROLLOUT_ID, WORKLOAD_TYPE};
 use api::batches::{BatchRelease, BatchReleaseSpec, Rollout};
-use api::bedrock::OWNER_ANNOTATION;
+use api::bedrock::{OWNER_ANNOTATION, StatefulsetRollout};
 use engine::front::batch_release::{Control, Original, is_held, original};
 use engine::front::rollout as inner;
 use engine::world::Uid;
@@ -153,29 +153,28 @@ fn workload(
     let eye = workload.kind.adapter().eye;
     let body = eye.body(&sight, unclaimed(&sight.object));
     let counted = eye.read(&sight, remembered(status));
-    let Sight { seen: WorkloadSeen { meta, status: numbers, .. }, object, .. } = sight;
+    let Sight { seen: stands, object, .. } = sight;
     let live = Live {
         workload: workload.clone(),
         path: held.path(workload),
-        uid: meta.uid.clone(),
-        resource_version: meta.resource_version.clone(),
+        uid: stands.meta.uid.clone(),
+        resource_version: stands.meta.resource_version.clone(),
         partition: counted.partition,
         restore: is_held(&body).then(|| original(&body)),
         object,
     };
-    let made = made(held, seen, status, meta, &live, counted);
-    let observed_generation = numbers.observed_generation;
-    (Some(inner::Workload { observed_generation, ..made }), Some(live))
+    (Some(made(held, seen, status, stands, &live, counted)), Some(live))
 }
 
 fn made(
     held: &Held,
     seen: &Resource<Rollout>,
     status: &inner::Status,
-    meta: &Meta,
+    stands: &WorkloadSeen,
     live: &Live,
     counted: Counted,
 ) -> inner::Workload {
+    let meta = &stands.meta;
     let Counted { replicas, updated, old, .. } = counted;
     let kind = live.workload.kind;
     let marked = meta.annotations.contains_key(IN_PROGRESSING);
@@ -193,7 +192,7 @@ fn made(
         unsupported: claimed(held, seen, meta),
         rolls_back_in_batches: kind.facts().rolls_back_in_batches,
         generation: meta.generation,
-        observed_generation: 0,
+        observed_generation: stands.status.observed_generation,
         replicas,
         updated,
         old,
@@ -246,7 +245,7 @@ fn remembered(status: &inner::Status) -> Option<&str> {
 /// Why this set is no Rollout's: a StatefulsetRollout has claimed it.
 fn claimed(held: &Held, seen: &Resource<Rollout>, meta: &Meta) -> Option<String> {
     let owner = meta.annotations.get(OWNER_ANNOTATION)?;
-    let mut living = held.statefulset_rollouts_naming(seen.workload.as_ref()?);
+    let mut living = held.named_by::<StatefulsetRollout>(seen.workload.as_ref()?);
     let claimer = living.find(|it| it.meta.uid == *owner)?;
     let (set, name) = (&meta.name, &claimer.meta.name);
     Some(format!(
