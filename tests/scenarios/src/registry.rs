@@ -346,6 +346,22 @@ impl Scenario {
         }
     }
 
+    /// Whether it goes over kinds of workloads that a cluster has from Kruise.
+    pub fn needs_kruise(&self) -> bool {
+        matches!(
+            self.theme,
+            "scaled"
+                | "standstill"
+                | "shapes"
+                | "mishaps"
+                | "release"
+                | "steps"
+                | "users"
+                | "changes"
+                | "kruise"
+        )
+    }
+
     /// Whether the cluster must call the admission webhook for the claim to hold.
     pub fn needs_admission(&self) -> bool {
         !self.doors().contains(&false)

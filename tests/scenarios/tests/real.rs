@@ -8,6 +8,9 @@
 //! are stretched (3). `SLUICE_SCENARIOS_NAMESPACES` names namespaces that are there and empty, with
 //! commas between them: then each scenario takes the next of these, and there is one for each.
 //!
+//! Where no manager of Kruise runs, its definitions are installed, and its controllers run in here for as
+//! long as the scenarios do.
+//!
 //! What came too late is tried once more when all others have ended, alone; see [`second_tries`].
 //!
 //! It has no harness: every scenario is a test of its own in the closing line, and all share one
@@ -127,6 +130,40 @@ async fn run(kubeconfig: &Path) -> Counts {
         "{} scenarios for the namespaces {namespaces:?}",
         chosen.len()
     );
+    let driver = match chosen.iter().any(Scenario::needs_kruise) && !has_kruise(&client).await {
+        true => Some(kruise::install_all(&client).await.expect("Kruise's definitions are served")),
+        false => None,
+    };
+    let kruise = async {
+        match driver {
+            Some(driver) => driver.drive(std::future::pending()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        ended = kruise => panic!("Kruise's controllers ended: {ended:?}"),
+        counts = play(&client, &chosen, &namespaces, patience, at_once) => counts,
+    }
+}
+
+/// Whether somebody's Kruise runs on the cluster.
+async fn has_kruise(client: &Client) -> bool {
+    let manager =
+        "/apis/apps/v1/deployments?fieldSelector=metadata.name%3Dkruise-controller-manager";
+    let request = http::Request::get(manager).body(Vec::new()).expect("a request");
+    let found = client.request::<serde_json::Value>(request).await.unwrap_or_default();
+    found["items"].as_array().is_some_and(|items| !items.is_empty())
+}
+
+/// Plays them, so many at once, and then what was late.
+async fn play(
+    client: &Client,
+    chosen: &[Scenario],
+    namespaces: &[String],
+    patience: u32,
+    at_once: usize,
+) -> Counts {
     let mut counts = Counts { left_out: all().len() - chosen.len(), ..Counts::default() };
     let begun = Instant::now();
     let runs = chosen.iter().enumerate().map(|(index, scenario)| {
@@ -134,7 +171,7 @@ async fn run(kubeconfig: &Path) -> Counts {
             Some(there) => Place::There(there.clone()),
             None => Place::New(format!("scenario-{}-{index}", std::process::id())),
         };
-        async { (*scenario, in_a_namespace(&client, place, patience, scenario).await) }
+        async { (*scenario, in_a_namespace(client, place, patience, scenario).await) }
     });
     let mut runs = futures::stream::iter(runs).buffer_unordered(at_once);
     let mut late = Vec::new();
@@ -148,7 +185,7 @@ async fn run(kubeconfig: &Path) -> Counts {
             outcome => counts.take(scenario.name, &outcome, seconds),
         }
     }
-    second_tries(&client, patience, &late, &mut counts).await;
+    second_tries(client, patience, &late, &mut counts).await;
     counts.seconds = begun.elapsed().as_secs_f64();
     counts
 }
