@@ -148,6 +148,18 @@ pub fn put_over(object: &mut Value, fields: &Value) {
     }
 }
 
+/// A field as it is meant: one that says what would be so without it says nothing.
+pub fn meant(field: &Value) -> Value {
+    match field {
+        Value::Bool(false) => Value::Null,
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(key, value)| *key != "partition" || **value != 0);
+            fields.map(|(key, value)| (key.clone(), meant(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
 fn rolling() -> Value {
     json!({"type": "RollingUpdate"})
 }

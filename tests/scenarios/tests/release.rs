@@ -13,6 +13,7 @@ use kube::Client;
 use scenarios::env::{
     ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Kind, SETS,
 };
+use scenarios::kinds::meant;
 use serde_json::{Value, json};
 use simulation::{Harness, in_virtual_time, send};
 use tokio::sync::Notify;
@@ -194,10 +195,12 @@ impl Play {
         .await;
         let after = self.get(&path).await;
         for field in ["strategy", "updateStrategy"] {
-            assert_eq!(after["spec"][field], before["spec"][field], "{kind}");
+            let (after, before) = (&after["spec"][field], &before["spec"][field]);
+            assert_eq!(meant(after), meant(before), "{kind}");
         }
         assert_ne!(after["spec"]["paused"], true, "{kind}");
-        let left = after["metadata"].to_string();
+        let metadata = &after["metadata"];
+        let left = format!("{} {}", metadata["annotations"], metadata["labels"]);
         assert!(!left.contains("kruise.io/") && !left.contains("sluice.dev/"), "{kind}: {left}");
     }
 

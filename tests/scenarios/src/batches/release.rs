@@ -6,8 +6,8 @@ use crate::env::{
     ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome,
     RELEASES, SETS, ensure, same, says,
 };
-use crate::kinds::{self, put_over};
-use crate::kit::{Workload, budget, condition, meant};
+use crate::kinds::{self, meant, put_over};
+use crate::kit::{Workload, budget, condition};
 
 /// Batches 1, 50 % and 100 % of so many, and what they come to.
 async fn walks(env: &Env, kind: Kind, spec: Value, batches: [usize; 3]) -> Outcome {

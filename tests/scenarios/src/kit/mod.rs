@@ -11,7 +11,7 @@ mod web;
 pub(crate) use diary::Diary;
 pub(crate) use fixture::{Rollout, budget, rollout, set};
 pub(crate) use pod::{Pod, pods, seconds};
-pub(crate) use release::{Release, Workload, meant};
+pub(crate) use release::{Release, Workload};
 pub(crate) use steps::{Steps, steps};
 pub(crate) use web::{Web, condition, count, phase, reason};
 

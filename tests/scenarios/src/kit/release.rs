@@ -155,18 +155,6 @@ impl Workload {
     }
 }
 
-/// A field as it is meant: one that says what would be so without it says nothing.
-pub(crate) fn meant(field: &Value) -> Value {
-    match field {
-        Value::Bool(false) => Value::Null,
-        Value::Object(fields) => {
-            let fields = fields.iter().filter(|(key, value)| *key != "partition" || **value != 0);
-            fields.map(|(key, value)| (key.clone(), meant(value))).collect()
-        }
-        other => other.clone(),
-    }
-}
-
 /// A `BatchRelease` of one's own.
 pub(crate) struct Release {
     pub(crate) env: Env,

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::release::meant;
 use super::{Workload, condition};
 use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, ensure, same};
+use crate::kinds::meant;
 
 /// Labels that stay on a workload for as long as it has a Rollout.
 const WORKLOAD_TYPE: &str = "rollouts.kruise.io/workload-type";
