@@ -57,8 +57,7 @@ fn look(view: &dyn View, key: &Key, budget: &Object, now: Timestamp) -> Step {
         view.selected(&PODS, &key.namespace, &budget["spec"]["selector"]).collect();
     let mut step = Step::default();
     let mut say = |type_, reason, message| {
-        let regarding = key.clone();
-        step.writes.push(Write::Event { regarding, type_, reason, message, component: COMPONENT });
+        step.writes.push(Write::event(COMPONENT, key, type_, reason, message));
     };
     if pods.is_empty() {
         say("Normal", "NoPods", "No matching pods found".to_owned());

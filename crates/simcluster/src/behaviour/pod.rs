@@ -10,6 +10,21 @@ pub fn phase(pod: &Value) -> &str {
     pod["status"]["phase"].as_str().unwrap_or_default()
 }
 
+/// A Pod of a template, in an owner's namespace and without a name: what is in the template's
+/// metadata goes along.
+pub fn of_template(template: &Value, owner: &Value, reference: &Value) -> Value {
+    let mut metadata = json!({
+        "namespace": object::namespace(owner), "ownerReferences": [reference],
+        "generateName": format!("{}-", object::name(owner)),
+    });
+    for field in ["labels", "annotations", "finalizers"] {
+        if let Some(value) = template["metadata"].get(field).filter(|value| !value.is_null()) {
+            metadata[field] = value.clone();
+        }
+    }
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
+}
+
 /// Whether the Pod has come to an end: nothing of it runs any more.
 pub fn has_ended(pod: &Value) -> bool {
     matches!(phase(pod), "Succeeded" | "Failed")

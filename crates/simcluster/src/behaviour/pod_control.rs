@@ -1,9 +1,9 @@
 //! How Pods without an identity are made and deleted: ReplicaSets and DaemonSets do it with the same
 //! code, and say the same of it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Refusal, Verb, Write, own};
+use super::{Refusal, Verb, Write, own, pod};
 use crate::object::{self, Key, PODS};
 use crate::server::meta::random_suffix;
 
@@ -25,16 +25,9 @@ impl PodControl {
         // Names are ASCII: validated as DNS names.
         let prefix = format!("{}-", object::name(owner));
         let name = format!("{}{}", &prefix[..prefix.len().min(PREFIX)], random_suffix(rng));
-        let mut metadata = json!({
-            "name": name, "generateName": prefix, "namespace": object::namespace(owner),
-            "ownerReferences": [own::reference(owner, self.kind)],
-        });
-        for field in ["labels", "annotations", "finalizers"] {
-            if let Some(value) = template["metadata"].get(field) {
-                metadata[field] = value.clone();
-            }
-        }
-        json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
+        let mut pod = pod::of_template(template, owner, &own::reference(owner, self.kind));
+        pod["metadata"]["name"] = name.into();
+        pod
     }
 
     /// Makes a Pod, and says so; `key` is its owner's.
@@ -73,7 +66,6 @@ impl PodControl {
         reason: &'static str,
         message: String,
     ) -> Write {
-        let (regarding, component) = (key.clone(), self.component);
-        Write::Event { regarding, type_, reason, message, component }
+        Write::event(self.component, key, type_, reason, message)
     }
 }

@@ -73,10 +73,7 @@ impl Behaviour for Scheduler {
         let fit: Vec<&Object> =
             nodes.iter().copied().filter(|node| refuses(node, pod).is_none()).collect();
         let mut object = Value::clone(pod);
-        let event = |type_, reason, message| {
-            let regarding = key.clone();
-            Write::Event { regarding, type_, reason, message, component: COMPONENT }
-        };
+        let event = |type_, reason, message| Write::event(COMPONENT, key, type_, reason, message);
         let Some(node) = self.choose(&fit, rng) else {
             let message = unschedulable(&nodes, pod);
             let reason = "Unschedulable";

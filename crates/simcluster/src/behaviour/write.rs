@@ -62,6 +62,17 @@ impl Write {
         Self::Delete { key, uid, grace_period_seconds: None }
     }
 
+    /// An Event about an object, from one of its controllers.
+    pub fn event(
+        component: &'static str,
+        key: &Key,
+        type_: &'static str,
+        reason: &'static str,
+        message: String,
+    ) -> Self {
+        Self::Event { regarding: key.clone(), type_, reason, message, component }
+    }
+
     /// PUT of a status, if it says anything new.
     pub fn status(key: &Key, object: &Object, status: Value) -> Option<Self> {
         (status != object["status"]).then(|| {

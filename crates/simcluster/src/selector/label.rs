@@ -84,6 +84,11 @@ impl LabelSelector {
         })
     }
 
+    /// A LabelSelector object as text, empty for one that cannot be read.
+    pub fn text(selector: &Value) -> String {
+        Self::from_object(selector).map(|selector| selector.to_string()).unwrap_or_default()
+    }
+
     /// Reads a LabelSelector object (`matchLabels`, `matchExpressions`). `null` selects nothing,
     /// `{}` everything.
     pub fn from_object(selector: &Value) -> Result<Self, SelectorError> {

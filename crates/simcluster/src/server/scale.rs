@@ -48,9 +48,7 @@ pub fn of(kind: &Kind, object: &Value) -> Result<Value, ApiError> {
     }
     let selector = match object.pointer(&pointer(&paths.selector)) {
         Some(Value::String(text)) => text.clone(),
-        Some(selector @ Value::Object(_)) => LabelSelector::from_object(selector)
-            .map(|selector| selector.to_string())
-            .unwrap_or_default(),
+        Some(selector @ Value::Object(_)) => LabelSelector::text(selector),
         _ => String::new(),
     };
     if !selector.is_empty() {

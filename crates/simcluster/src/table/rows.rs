@@ -119,8 +119,12 @@ pub(super) fn each(template: &Value, field: &str) -> Value {
 }
 
 pub(super) fn selector(spec: &Value) -> Value {
-    let text = LabelSelector::from_object(&spec["selector"]).map(|selector| selector.to_string());
-    json!(text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| "<none>".to_owned()))
+    json!(label_selector(&spec["selector"]))
+}
+
+pub(super) fn label_selector(value: &Value) -> String {
+    let text = LabelSelector::text(value);
+    if text.is_empty() { "<none>".to_owned() } else { text }
 }
 
 pub(super) fn labels(map: &Value) -> Value {

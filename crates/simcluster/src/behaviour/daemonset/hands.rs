@@ -14,6 +14,7 @@ use super::{KIND, keep, pods};
 use crate::behaviour::pod::Matters;
 use crate::behaviour::pod_control::PodControl;
 use crate::behaviour::share::scaled;
+use crate::behaviour::statefulset::revision;
 use crate::behaviour::{Change, Step, View, Write, own, pod};
 use crate::object::{self, CONTROLLER_REVISIONS, Collection, Key, NODES, Object, PODS};
 
@@ -125,11 +126,7 @@ impl<'a> Hands<'a> {
             }),
             Current::New(object) => {
                 if view.get(&Key::of(CONTROLLER_REVISIONS, object)).is_some() {
-                    // Another template has this hash, or somebody else this name.
-                    let mut status = self.set["status"].clone();
-                    let collisions = status["collisionCount"].as_i64().unwrap_or(0) + 1;
-                    status["collisionCount"] = collisions.into();
-                    self.write_status(status);
+                    self.write_status(revision::collided(self.set));
                     return false;
                 }
                 let object = object.clone();

@@ -1,6 +1,6 @@
 //! The ControllerRevisions of a DaemonSet.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::KIND;
 use crate::behaviour::own;
@@ -56,25 +56,9 @@ pub fn current(set: &Value, history: &[Object]) -> (Current, Vec<Object>) {
 
 fn build(set: &Value, data: &Value, number: i64) -> Value {
     let collisions = set["status"]["collisionCount"].as_i64().unwrap_or(0);
-    let template = &set["spec"]["template"];
-    let hash = revision::hash(template, collisions);
-    let mut labels = template["metadata"]["labels"].clone();
-    if !labels.is_object() {
-        labels = json!({});
-    }
-    labels[HASH] = hash.clone().into();
-    let mut revision = json!({
-        "apiVersion": "apps/v1", "kind": "ControllerRevision",
-        "metadata": {
-            "name": format!("{}-{hash}", object::name(set)), "namespace": object::namespace(set),
-            "labels": labels, "ownerReferences": [own::reference(set, KIND)],
-        },
-        "data": data, "revision": number,
-    });
-    if let Some(annotations) = set["metadata"].get("annotations") {
-        revision["metadata"]["annotations"] = annotations.clone();
-    }
-    revision
+    let hash = revision::hash(&set["spec"]["template"], collisions);
+    let name = format!("{}-{hash}", object::name(set));
+    revision::build(set, &name, (HASH, &hash), data, number, &own::reference(set, KIND))
 }
 
 /// The revisions above the limit, oldest first; those of Pods that are there stay.
@@ -89,6 +73,8 @@ pub fn surplus(old: &[Object], live: impl Fn(&str) -> bool, limit: usize) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn set(image: &str) -> Value {

@@ -177,7 +177,7 @@ impl Look<'_> {
 }
 
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
-    Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
+    Write::event(COMPONENT, key, type_, reason, message)
 }
 
 #[cfg(test)]

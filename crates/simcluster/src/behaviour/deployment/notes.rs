@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::sizes::Size;
 use super::{Look, sets, sizes, status};
+use crate::behaviour::statefulset::revision;
 use crate::behaviour::{Verb, Write};
 use crate::object::{self, Key, REPLICASETS};
 
@@ -69,11 +70,7 @@ impl Look<'_> {
         let mut set = sets::build(self.deployment);
         let key = Key::of(REPLICASETS, &set);
         if self.view.get(&key).is_some() {
-            // Another template has this hash, or somebody else this name.
-            let mut status = self.deployment["status"].clone();
-            let collisions = status["collisionCount"].as_i64().unwrap_or(0) + 1;
-            status["collisionCount"] = collisions.into();
-            self.write_status(status);
+            self.write_status(revision::collided(self.deployment));
             return;
         }
         if let Some(message) = self.refused.take() {

@@ -134,9 +134,7 @@ impl Look<'_> {
     }
 
     fn event(&mut self, type_: &'static str, reason: &'static str, message: String) {
-        let regarding = self.key.clone();
-        let component = COMPONENT;
-        self.writes.push(Write::Event { regarding, type_, reason, message, component });
+        self.writes.push(Write::event(COMPONENT, self.key, type_, reason, message));
     }
 
     fn admit(&mut self) -> Option<Timestamp> {

@@ -135,7 +135,7 @@ impl Nodes {
 }
 
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
-    Write::Event { regarding: key.clone(), type_, reason, message, component: "node-controller" }
+    Write::event("node-controller", key, type_, reason, message)
 }
 
 #[cfg(test)]

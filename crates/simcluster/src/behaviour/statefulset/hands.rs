@@ -58,7 +58,7 @@ pub fn refused(key: &Key, refusal: &Refusal) -> Option<Write> {
 }
 
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
-    Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
+    Write::event(COMPONENT, key, type_, reason, message)
 }
 
 /// The hands, at one look at one set.

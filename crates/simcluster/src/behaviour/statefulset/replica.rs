@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::revision;
 use super::want::Want;
+use crate::behaviour::pod;
 use crate::object;
 
 /// The label that says which revision a Pod was made from: the revision's whole name.
@@ -57,24 +58,13 @@ pub fn pod(set: &Value, from: &Value, ordinal: i64) -> Value {
     let set_name = object::name(set);
     let name = format!("{set_name}-{ordinal}");
     let template = revision::template(from);
-    let mut labels = template["metadata"]["labels"].clone();
-    if !labels.is_object() {
-        labels = json!({});
-    }
+    let mut pod = pod::of_template(template, set, &revision::owner(set));
+    pod["metadata"]["name"] = name.clone().into();
+    let labels = &mut pod["metadata"]["labels"];
     labels["statefulset.kubernetes.io/pod-name"] = name.clone().into();
     labels["apps.kubernetes.io/pod-index"] = ordinal.to_string().into();
     labels[REVISION_LABEL] = object::name(from).into();
-    let mut metadata = json!({
-        "name": name, "generateName": format!("{set_name}-"),
-        "namespace": object::namespace(set), "labels": labels,
-        "ownerReferences": [revision::owner(set)],
-    });
-    for field in ["annotations", "finalizers"] {
-        if let Some(value) = template["metadata"].get(field) {
-            metadata[field] = value.clone();
-        }
-    }
-    let mut spec = template["spec"].clone();
+    let spec = &mut pod["spec"];
     spec["hostname"] = name.clone().into();
     if let Some(subdomain) = set["spec"]["serviceName"].as_str().filter(|name| !name.is_empty()) {
         spec["subdomain"] = subdomain.into();
@@ -82,7 +72,7 @@ pub fn pod(set: &Value, from: &Value, ordinal: i64) -> Value {
     if let Some(volumes) = volumes(set, &name, &spec["volumes"]) {
         spec["volumes"] = volumes;
     }
-    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    pod
 }
 
 /// The claims of the set's templates first; they hide volumes of the same name.

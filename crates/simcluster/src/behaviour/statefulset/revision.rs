@@ -9,6 +9,8 @@ use crate::object::{self, Object};
 
 /// Longest part of a set's name that goes into a revision's name.
 const NAME_LIMIT: usize = 223;
+/// The label of a revision with its hash.
+const HASH: &str = "controller.kubernetes.io/hash";
 /// The alphabet that Kubernetes writes hashes in: no vowels, no digits that look like letters.
 const SAFE: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
@@ -141,7 +143,10 @@ pub fn update(set: &Value, history: &[Object], taken: impl Fn(&str) -> bool) -> 
             let hash = hash(&data, collisions);
             let name = format!("{}-{hash}", clip(object::name(set)));
             if !taken(&name) {
-                break (Update::New(build(set, &name, &hash, &data, next)), collisions);
+                break (
+                    Update::New(build(set, &name, (HASH, &hash), &data, next, &owner(set))),
+                    collisions,
+                );
             }
             collisions += 1;
         },
@@ -153,17 +158,25 @@ fn clip(name: &str) -> &str {
     &name[..name.len().min(NAME_LIMIT)]
 }
 
-fn build(set: &Value, name: &str, hash: &str, data: &Value, number: i64) -> Value {
+/// A revision that holds `data`, with its hash under a label; `owner` is the reference to the set.
+pub fn build(
+    set: &Value,
+    name: &str,
+    (label, hash): (&str, &str),
+    data: &Value,
+    number: i64,
+    owner: &Value,
+) -> Value {
     let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
     if !labels.is_object() {
         labels = json!({});
     }
-    labels["controller.kubernetes.io/hash"] = hash.into();
+    labels[label] = hash.into();
     let mut revision = json!({
         "apiVersion": "apps/v1", "kind": "ControllerRevision",
         "metadata": {
             "name": name, "namespace": object::namespace(set), "labels": labels,
-            "ownerReferences": [owner(set)],
+            "ownerReferences": [owner],
         },
         "data": data, "revision": number,
     });
@@ -177,6 +190,15 @@ fn build(set: &Value, name: &str, hash: &str, data: &Value, number: i64) -> Valu
 /// StatefulSet where it does not say.
 pub fn owner(set: &Value) -> Value {
     own::reference(set, set["kind"].as_str().unwrap_or("StatefulSet"))
+}
+
+/// The status of a workload whose next revision, or set, has a name that is taken: another template
+/// has its hash, or somebody else its name.
+pub fn collided(workload: &Value) -> Value {
+    let mut status = workload["status"].clone();
+    let collisions = status["collisionCount"].as_i64().unwrap_or(0) + 1;
+    status["collisionCount"] = collisions.into();
+    status
 }
 
 /// The names of the revisions that the history limit does not keep, oldest first. Live revisions

@@ -89,3 +89,26 @@ pub fn count(pods: &BTreeMap<i64, Seen>, current: &str, update: &str, now: Times
     }
     counts
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Pods from words: `r` ready, `u` unready, `t` terminating but ready, `f` failed, `c` ready and
+    /// being changed in place, `-` absent; a capital letter is at the update revision.
+    pub(crate) fn pods(words: &str) -> BTreeMap<i64, Seen> {
+        let pod = |c: char| {
+            let kind = c.to_ascii_lowercase();
+            Seen {
+                revision: if c.is_uppercase() { "new" } else { "old" }.to_owned(),
+                created: true,
+                ended: kind == 'f',
+                ready: matches!(kind, 'r' | 't' | 'c'),
+                available_at: Some(Timestamp::MIN),
+                terminating: kind == 't',
+                changing: kind == 'c',
+            }
+        };
+        words.chars().zip(0..).filter(|(c, _)| *c != '-').map(|(c, i)| (i, pod(c))).collect()
+    }
+}

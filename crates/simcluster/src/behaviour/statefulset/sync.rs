@@ -144,6 +144,7 @@ fn roll(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviour::statefulset::seen::tests::pods;
     use crate::behaviour::statefulset::seen::{Counts, count};
 
     fn now() -> Timestamp {
@@ -152,21 +153,6 @@ mod tests {
 
     fn want(replicas: i64) -> Want {
         Want { replicas, ..Want::default() }
-    }
-
-    /// Pods from words: `r` ready, `u` unready, `t` terminating but ready, `f` failed, `-` absent;
-    /// a capital letter is at the update revision.
-    fn pods(words: &str) -> BTreeMap<i64, Seen> {
-        let pod = |c: char| Seen {
-            revision: if c.is_uppercase() { "new" } else { "old" }.to_owned(),
-            created: true,
-            ended: c.eq_ignore_ascii_case(&'f'),
-            ready: matches!(c.to_ascii_lowercase(), 'r' | 't'),
-            available_at: Some(Timestamp::MIN),
-            terminating: c.eq_ignore_ascii_case(&'t'),
-            changing: false,
-        };
-        words.chars().zip(0..).filter(|(c, _)| *c != '-').map(|(c, i)| (i, pod(c))).collect()
     }
 
     fn check(want: &Want, words: &str, expect: &[Act]) {

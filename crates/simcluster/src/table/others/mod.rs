@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use self::words::{
-    addresses, available, balancers, claim, completions, duration, hosts, job_state,
-    label_selector, quota, slice_addresses, slice_ports, targets, text, truth,
+    addresses, available, balancers, claim, completions, duration, hosts, job_state, quota,
+    slice_addresses, slice_ports, targets, text, truth,
 };
 use super::age::since;
-use super::rows::{access_modes, each, labels, selector};
+use super::rows::{access_modes, each, label_selector, labels, selector};
 use crate::kind::Kind;
 
 /// The columns of a kind, as [`super::known`] writes them.

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::selector::LabelSelector;
 use crate::table::human_duration;
 
 pub(super) fn text(value: &Value) -> &str {
@@ -167,11 +166,6 @@ pub(super) fn hosts(rules: &Value) -> String {
 pub(super) fn balancers(all: &Value) -> String {
     let shown = list(all).filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str()));
     shown.collect::<Vec<_>>().join(",")
-}
-
-pub(super) fn label_selector(value: &Value) -> String {
-    let read = LabelSelector::from_object(value).map(|selector| selector.to_string());
-    read.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| "<none>".to_owned())
 }
 
 pub(super) fn slice_ports(ports: &Value) -> String {

@@ -74,7 +74,7 @@ impl Behaviour for CloneSets {
 }
 
 fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) -> Write {
-    Write::Event { regarding: key.clone(), type_, reason, message, component: COMPONENT }
+    Write::event(COMPONENT, key, type_, reason, message)
 }
 
 /// One Pod as the controller counts it.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{INSTANCE, KIND};
 use crate::behaviour::kruise::{in_place, lifecycle};
-use crate::behaviour::own;
 use crate::behaviour::statefulset::revision;
+use crate::behaviour::{own, pod};
 use crate::object;
 use crate::server::meta::random_suffix;
 
@@ -25,21 +25,9 @@ pub fn new_id(taken: &mut BTreeSet<String>, rng: &mut fastrand::Rng) -> String {
 /// A Pod of a revision, named by its id.
 pub fn of(set: &Value, from: &Value, id: &str, now: Timestamp) -> Value {
     let template = revision::template(from);
-    let set_name = object::name(set);
-    let mut metadata = json!({
-        "name": format!("{set_name}-{id}"), "generateName": format!("{set_name}-"),
-        "namespace": object::namespace(set), "labels": {},
-        "ownerReferences": [own::reference(set, KIND)],
-    });
-    for field in ["labels", "annotations", "finalizers"] {
-        if let Some(value) = template["metadata"].get(field).filter(|value| !value.is_null()) {
-            metadata[field] = value.clone();
-        }
-    }
-    metadata["labels"][INSTANCE] = id.into();
-    let mut pod = json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"],
-    });
+    let mut pod = pod::of_template(template, set, &own::reference(set, KIND));
+    pod["metadata"]["name"] = format!("{}-{id}", object::name(set)).into();
+    pod["metadata"]["labels"][INSTANCE] = id.into();
     in_place::mark(&mut pod, object::name(from));
     in_place::add_gate(&mut pod["spec"]);
     lifecycle::set(&mut pod, lifecycle::PREPARING_NORMAL, now);

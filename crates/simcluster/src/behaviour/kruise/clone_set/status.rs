@@ -22,7 +22,6 @@ pub fn of(
     let updated = count(&|pod| pod.updated);
     let current =
         if updated == pods.len() { revisions.update_name() } else { revisions.current_name() };
-    let selector = LabelSelector::from_object(&set["spec"]["selector"]);
     let mut status = json!({
         "observedGeneration": object::generation(set),
         "replicas": pods.len(),
@@ -33,7 +32,7 @@ pub fn of(
         "currentRevision": current,
         "updateRevision": revisions.update_name(),
         "collisionCount": revisions.collisions,
-        "labelSelector": selector.map(|it| it.to_string()).unwrap_or_default(),
+        "labelSelector": LabelSelector::text(&set["spec"]["selector"]),
     });
     let optional = [
         ("updatedAvailableReplicas", count(&|pod| pod.updated && pod.is_available(now))),

@@ -115,6 +115,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::behaviour::statefulset::seen::tests::pods;
 
     fn want(replicas: i64, partition: i64) -> Want {
         Want { replicas, partition, parallel: true, ..Want::default() }
@@ -122,21 +123,6 @@ mod tests {
 
     fn rolling(most: usize, unordered: bool) -> Rolling {
         Rolling { most, unordered, ..Rolling::default() }
-    }
-
-    /// Pods from words: `r` ready, `u` unready, `t` terminating but ready, `c` being changed in
-    /// place, `-` absent; a capital letter is at the update revision.
-    fn pods(words: &str) -> BTreeMap<i64, Seen> {
-        let pod = |c: char| Seen {
-            revision: if c.is_uppercase() { "new" } else { "old" }.to_owned(),
-            created: true,
-            ready: !c.eq_ignore_ascii_case(&'u'),
-            available_at: Some(Timestamp::MIN),
-            terminating: c.eq_ignore_ascii_case(&'t'),
-            changing: c.eq_ignore_ascii_case(&'c'),
-            ..Seen::default()
-        };
-        words.chars().zip(0..).filter(|(c, _)| *c != '-').map(|(c, i)| (i, pod(c))).collect()
     }
 
     #[track_caller]

@@ -47,13 +47,12 @@ pub fn of(set: &Value, numbers: &Numbers, revisions: &Revisions) -> Value {
         current = update;
         current_replicas = counts.updated;
     }
-    let selector = LabelSelector::from_object(&set["spec"]["selector"]);
     let mut status = json!({
         "observedGeneration": object::generation(set), "collisionCount": revisions.collisions,
         "replicas": counts.replicas, "readyReplicas": counts.ready,
         "availableReplicas": counts.available, "currentReplicas": current_replicas,
         "updatedReplicas": counts.updated, "currentRevision": current, "updateRevision": update,
-        "labelSelector": selector.map(|selector| selector.to_string()).unwrap_or_default(),
+        "labelSelector": LabelSelector::text(&set["spec"]["selector"]),
     });
     let optional =
         [("updatedReadyReplicas", updated_ready), ("updatedAvailableReplicas", updated_available)];
