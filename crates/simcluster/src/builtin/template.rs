@@ -90,7 +90,7 @@ pub(super) fn fixed_selector(new: &Value, old: &Value, out: &mut Causes) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use serde_json::json;
 
     use super::*;
