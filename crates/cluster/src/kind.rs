@@ -58,6 +58,10 @@ const NATIVE: &[&str] = &["/apis/apps/v1"];
 /// Where Kruise may serve its own: in both versions, in one, or not at all until it is installed.
 const KRUISE: &[&str] = &["/apis/apps.kruise.io/v1beta1", "/apis/apps.kruise.io/v1alpha1"];
 
+const fn kruise(plural: &'static str, definition: &'static str) -> Source {
+    Source::of(plural, KRUISE).optional(definition).titled(definition)
+}
+
 /// One row a kind, in the order of [`Kind`].
 static FACTS: [Facts; Kind::ALL.len()] = [
     Facts {
@@ -96,7 +100,7 @@ static FACTS: [Facts; Kind::ALL.len()] = [
         name: "CloneSet",
         word: "CloneSet",
         label: "cloneset",
-        source: Source::optional("clonesets.apps.kruise.io", "clonesets", KRUISE),
+        source: kruise("clonesets", "clonesets.apps.kruise.io"),
         owns: Owns::Pods,
         rolls_back_in_batches: true,
     },
@@ -106,7 +110,7 @@ static FACTS: [Facts; Kind::ALL.len()] = [
         name: "StatefulSet",
         word: "Advanced StatefulSet",
         label: "statefulset",
-        source: Source::optional("statefulsets.apps.kruise.io", "statefulsets", KRUISE),
+        source: kruise("statefulsets", "statefulsets.apps.kruise.io"),
         owns: Owns::Pods,
         rolls_back_in_batches: true,
     },
@@ -116,7 +120,7 @@ static FACTS: [Facts; Kind::ALL.len()] = [
         name: "DaemonSet",
         word: "Advanced DaemonSet",
         label: "daemonset",
-        source: Source::optional("daemonsets.apps.kruise.io", "daemonsets", KRUISE),
+        source: kruise("daemonsets", "daemonsets.apps.kruise.io"),
         owns: Owns::Revisions,
         rolls_back_in_batches: false,
     },

@@ -25,6 +25,7 @@ pub mod original;
 pub mod seen;
 pub mod subject;
 pub mod status;
+mod definition;
 mod table;
 pub mod unseen;
 pub mod watch;

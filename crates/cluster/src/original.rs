@@ -33,7 +33,7 @@ pub struct Original {
 /// The leases of its name, where there are any.
 const LEASES: Source = Source {
     name: Some(ORIGINAL_LEASE),
-    ..Source::optional("leases", "leases", &["/apis/coordination.k8s.io/v1"])
+    ..Source::of("leases", &["/apis/coordination.k8s.io/v1"])
 };
 
 /// A lease, and since when it has been like this.

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::backoff::Backoff;
-use crate::wire;
+use crate::{definition, wire};
 
 /// Objects of a page of a list.
 const PAGE: u32 = 500;
@@ -29,8 +29,6 @@ const OPEN: u32 = 290;
 const SILENCE: Duration = Duration::from_secs(295);
 /// A watch that ends sooner than this, without a word, has failed.
 const TOO_SHORT: Duration = Duration::from_secs(1);
-/// How long until a kind that the server does not know is looked for again.
-const ABSENT: Duration = Duration::from_secs(30);
 /// How long a page of a list may take.
 const PAGE_TIME_OUT: Duration = Duration::from_secs(60);
 
@@ -43,9 +41,8 @@ pub struct Source {
     pub plural: &'static str,
     /// Where it may be served, the first that is being taken: `/api/v1`, `/apis/apps/v1`.
     pub served: &'static [&'static str],
-    /// Whether a cluster may be without this kind: it is looked for again every half minute, and until
-    /// then there are none.
-    pub optional: bool,
+    /// The CustomResourceDefinition of a kind that a cluster may be without: until it comes, there are none.
+    pub definition: Option<&'static str>,
     /// The one name that objects are looked at by; `None` for all.
     pub name: Option<&'static str>,
 }
@@ -53,16 +50,19 @@ pub struct Source {
 impl Source {
     /// A kind that is there in any cluster.
     pub const fn of(plural: &'static str, served: &'static [&'static str]) -> Self {
-        Self { title: plural, plural, served, optional: false, name: None }
+        Self { title: plural, plural, served, definition: None, name: None }
     }
 
-    /// A kind that may be missing.
-    pub const fn optional(
-        title: &'static str,
-        plural: &'static str,
-        served: &'static [&'static str],
-    ) -> Self {
-        Self { title, plural, served, optional: true, name: None }
+    /// It may be missing: the name of its definition.
+    #[must_use]
+    pub const fn optional(self, definition: &'static str) -> Self {
+        Self { definition: Some(definition), ..self }
+    }
+
+    /// Another kind has the same plural.
+    #[must_use]
+    pub const fn titled(self, title: &'static str) -> Self {
+        Self { title, ..self }
     }
 
     /// Its objects in the API; `served` is one of where it may be served, `namespace` is `None` for all.
@@ -146,6 +146,8 @@ pub async fn watch<K: Watched>(
     let mut broken = false;
     // Where it is served: the one that is tried, and those that are to be tried after it.
     let mut places = Places::new(source.served);
+    // The definition as it was when the kind was looked for in vain.
+    let mut tried = String::new();
     loop {
         let at = At { client: &client, source, path: places.path(source, namespace.as_deref()) };
         let end = match &mut version {
@@ -186,12 +188,12 @@ pub async fn watch<K: Watched>(
                 if places.next() {
                     continue;
                 }
-                if source.optional {
+                if let Some(name) = source.definition {
                     debug!(kind, why, "there is no such kind");
                     tell(Seen::All(Vec::new(), String::new()));
                     broken = false;
                     backoff.reset();
-                    tokio::time::sleep(ABSENT).await;
+                    definition::comes(&client, source, name, jitter, &mut tried).await;
                     continue;
                 }
                 (why, None)

@@ -251,15 +251,37 @@ pub const REGISTRATION: &[Rule] = &[
     Rule {
         group: "apiextensions.k8s.io",
         resource: "customresourcedefinitions",
-        verbs: &["patch"],
+        verbs: &["list", "patch", "watch"],
         name: Some(registration::CONVERTED[0]),
-        why: "says where its versions are converted and which authority that is trusted by",
+        why: "waits for it where it is not there yet; says where its versions are converted and which \
+              authority that is trusted by",
     },
     Rule {
         group: "apiextensions.k8s.io",
         resource: "customresourcedefinitions",
-        verbs: &["patch"],
+        verbs: &["list", "patch", "watch"],
         name: Some(registration::CONVERTED[1]),
+        why: "the same",
+    },
+    Rule {
+        group: "apiextensions.k8s.io",
+        resource: "customresourcedefinitions",
+        verbs: &["list", "watch"],
+        name: Some("clonesets.apps.kruise.io"),
+        why: "waits for Kruise where it is not there yet",
+    },
+    Rule {
+        group: "apiextensions.k8s.io",
+        resource: "customresourcedefinitions",
+        verbs: &["list", "watch"],
+        name: Some("statefulsets.apps.kruise.io"),
+        why: "the same",
+    },
+    Rule {
+        group: "apiextensions.k8s.io",
+        resource: "customresourcedefinitions",
+        verbs: &["list", "watch"],
+        name: Some("daemonsets.apps.kruise.io"),
         why: "the same",
     },
 ];

@@ -217,22 +217,6 @@ impl Stage {
             .cloned()
             .collect();
         drop(seen);
-        // A kind that the server does not serve has no watch: every half minute it is looked for.
-        let (lookups, noise): (Vec<String>, Vec<String>) =
-            noise.into_iter().partition(|line| is_lookup(line));
-        let mut by_path: BTreeMap<&str, usize> = BTreeMap::new();
-        for path in lookups.iter().filter_map(|line| line.split(' ').nth(2)) {
-            *by_path.entry(path).or_default() += 1;
-        }
-        let often = by_path.iter().filter(|(_, times)| **times > 600 / 30 + 1);
-        self.broken.extend(often.map(|(path, times)| format!("stillness: {path} {times} times")));
         self.broken.extend(noise.into_iter().map(|line| format!("stillness: {line}")));
     }
-}
-
-/// Whether somebody has looked in vain for a kind that a cluster may be without.
-fn is_lookup(line: &str) -> bool {
-    line.contains(" GET /apis/apps.kruise.io/")
-        && line.contains("limit=500")
-        && line.ends_with(" 404")
 }

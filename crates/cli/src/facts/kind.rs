@@ -84,7 +84,7 @@ pub(crate) async fn list(
     let source = &kind.facts().source;
     for served in source.served {
         match session.list(&source.collection(served, namespace), &words).await {
-            Err(Failure::NotServed(_) | Failure::NotFound(_)) if source.optional => {}
+            Err(Failure::NotServed(_) | Failure::NotFound(_)) if source.definition.is_some() => {}
             listed => return listed,
         }
     }

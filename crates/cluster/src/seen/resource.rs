@@ -134,8 +134,8 @@ impl Served for StatefulsetRollout {
 
 impl Served for Rollout {
     const FRONT: Front = Front::Rollout;
-    const SOURCE: Source =
-        Source::optional("rollouts", "rollouts", &["/apis/rollouts.kruise.io/v1beta1"]);
+    const SOURCE: Source = Source::of("rollouts", &["/apis/rollouts.kruise.io/v1beta1"])
+        .optional("rollouts.rollouts.kruise.io");
     type Status = RolloutStatus;
 
     fn workload(&self, meta: &Meta) -> Option<Workload> {
@@ -153,8 +153,8 @@ impl Served for Rollout {
 
 impl Served for BatchRelease {
     const FRONT: Front = Front::BatchRelease;
-    const SOURCE: Source =
-        Source::optional("batchreleases", "batchreleases", &["/apis/rollouts.kruise.io/v1beta1"]);
+    const SOURCE: Source = Source::of("batchreleases", &["/apis/rollouts.kruise.io/v1beta1"])
+        .optional("batchreleases.rollouts.kruise.io");
     type Status = BatchReleaseStatus;
 
     fn workload(&self, meta: &Meta) -> Option<Workload> {

@@ -182,7 +182,7 @@ fn steps(held: &[Held], found: &Found, install: &Install) -> Vec<Step> {
     let has_label = |one: &Value| one["metadata"]["labels"][WORKLOAD_TYPE].is_string();
     let labelled =
         |kind: &Kind| found.workloads.iter().any(|(of, one)| of == kind && has_label(one));
-    let native = |kind: &Kind| !kind.facts().source.optional;
+    let native = |kind: &Kind| kind.facts().source.definition.is_none();
     let all = Kind::ALL;
     if all.iter().any(labelled) {
         let kinds = all.iter().filter(|kind| native(kind) || labelled(kind));

@@ -148,7 +148,7 @@ fn workload(
             "{} of {} is not served by this cluster: the Rollout goes on when that is installed",
             facts.name, facts.group
         );
-        return ((!served && facts.source.optional).then(|| nothing(text)), None);
+        return ((!served && facts.source.definition.is_some()).then(|| nothing(text)), None);
     };
     let eye = workload.kind.adapter().eye;
     let body = eye.body(&sight, unclaimed(&sight.object));
