@@ -94,7 +94,12 @@ fn the_examples_have_no_error() {
             assert!(errors.is_empty(), "{}: {errors:?}", path.display());
         }
     }
-    let all =
-        ["Rollout DaemonSet", "Rollout Deployment", "Rollout StatefulSet", "StatefulsetRollout "];
+    let all = [
+        "Rollout CloneSet",
+        "Rollout DaemonSet",
+        "Rollout Deployment",
+        "Rollout StatefulSet",
+        "StatefulsetRollout ",
+    ];
     assert_eq!(kinds, all.map(str::to_owned).into());
 }

@@ -52,6 +52,7 @@ pub struct BatchReleaseSpec {
     pub rest: Map<String, Value>,
 }
 
+// Apart from the canary of a Rollout, of which it has some fields: a plan routes no traffic.
 /// The batches, and what holds for all of them.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -59,8 +59,8 @@ impl Plan {
     pub fn of_canary(canary: &Canary) -> Result<Self, PlanError> {
         let steps = canary.steps.as_deref().unwrap_or_default().iter();
         Self::new(
-            steps.map(|step| (step.replicas.as_ref(), pause(step.pause.as_ref()))),
-            canary.failure_threshold.as_ref(),
+            steps.map(|step| (step.common.replicas.as_ref(), pause(step.common.pause.as_ref()))),
+            canary.common.failure_threshold.as_ref(),
         )
     }
 
@@ -259,7 +259,8 @@ mod tests {
         assert_ne!(one, hash(json!([{"replicas": 1}])));
         let mut paused = strategy(&json!([{"replicas": 1}, {"replicas": "50%"}]));
         paused.paused = Some(true);
-        paused.canary.as_mut().unwrap().failure_threshold = Some(IntOrPercent::Int(1).into());
+        paused.canary.as_mut().unwrap().common.failure_threshold =
+            Some(IntOrPercent::Int(1).into());
         assert_eq!(one, plan_hash(&paused));
     }
 

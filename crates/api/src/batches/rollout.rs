@@ -122,6 +122,26 @@ pub struct Canary {
     #[schemars(length(max = 50))]
     pub steps: Option<Vec<Step>>,
 
+    /// True asks for a canary Deployment, which is not served; no matter on other kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enable_extra_workload_for_canary: Option<bool>,
+
+    /// Name of a TrafficRouting; kept, but not served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic_routing_ref: Option<String>,
+
+    #[serde(flatten)]
+    pub common: CanaryFields,
+
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub rest: Map<String, Value>,
+}
+
+/// What both versions say for all steps.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CanaryFields {
     /// Traffic routing; kept, but not served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::traffic_routings")]
@@ -137,21 +157,9 @@ pub struct Canary {
     #[schemars(schema_with = "schema::pod_template_metadata")]
     pub patch_pod_template_metadata: Option<Value>,
 
-    /// True asks for a canary Deployment, which is not served; no matter on other kinds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enable_extra_workload_for_canary: Option<bool>,
-
-    /// Name of a TrafficRouting; kept, but not served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub traffic_routing_ref: Option<String>,
-
     /// For traffic routing; kept, without effect on batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disable_generate_canary_service: Option<bool>,
-
-    #[serde(flatten)]
-    #[schemars(skip)]
-    pub rest: Map<String, Value>,
 }
 
 /// One batch.
@@ -159,6 +167,22 @@ pub struct Canary {
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::plain, transform = some_replicas)]
 pub struct Step {
+    /// Share of the traffic; kept, without effect on batches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<String>,
+
+    #[serde(flatten)]
+    pub common: StepFields,
+
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub rest: Map<String, Value>,
+}
+
+/// What both versions say of one batch.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepFields {
     /// How many Pods are updated at the end of this step, those before included: a number or a percentage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::count")]
@@ -167,10 +191,6 @@ pub struct Step {
     /// What is waited for at the end of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
-
-    /// Share of the traffic; kept, without effect on batches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub traffic: Option<String>,
 
     /// Requests that are routed; kept, without effect on batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,10 +201,6 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::carried")]
     pub request_header_modifier: Option<Value>,
-
-    #[serde(flatten)]
-    #[schemars(skip)]
-    pub rest: Map<String, Value>,
 }
 
 /// What is waited for between two steps.
@@ -202,7 +218,7 @@ pub struct Pause {
     pub rest: Map<String, Value>,
 }
 
-fn rules(schema: &mut schemars::Schema, rules: &[(&str, &str)]) {
+pub(super) fn rules(schema: &mut schemars::Schema, rules: &[(&str, &str)]) {
     let rules: Vec<Value> = rules
         .iter()
         .map(|(rule, message)| serde_json::json!({"rule": rule, "message": message}))

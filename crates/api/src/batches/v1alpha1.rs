@@ -1,5 +1,10 @@
 //! The older version, served beside v1beta1: types that are there for its schema. Whoever works with
 //! an object works with v1beta1, see [`super::convert`].
+//!
+//! Plan and status of a BatchRelease are the same in both, and so are their types; where a map has
+//! fields that only one version knows, what both know is a type of its own ([`CanaryFields`],
+//! [`StepFields`]). Unlike those of v1beta1, types here keep no `rest`: nobody writes them, and a
+//! conversion works on the raw object.
 
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -7,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::batch_release::BatchReleaseStatus;
-use super::replicas::IntOrString;
-use super::rollout::{Pause, WorkloadRef, one_strategy, some_steps};
+use super::rollout::{CanaryFields, StepFields, WorkloadRef, one_strategy, rules, some_steps};
 use super::rollout_status::RolloutStatus;
 use super::schema;
 
@@ -63,7 +67,8 @@ pub struct ObjectRef {
 }
 
 /// How a release goes on. Whether in batches is said by the annotation
-/// rollouts.kruise.io/rolling-style.
+/// rollouts.kruise.io/rolling-style. Apart from that of v1beta1, since its canary is another, and
+/// blueGreen is none of its own fields: it is there for what is converted.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::plain, transform = one_strategy)]
@@ -82,7 +87,7 @@ pub struct Strategy {
     pub blue_green: Option<Value>,
 }
 
-/// The steps, and what holds for all of them.
+/// The steps, and what holds for all of them; as many as there are, where v1beta1 has a bound.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::plain, transform = some_steps)]
@@ -91,64 +96,30 @@ pub struct Canary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<Step>>,
 
-    /// Traffic routing; kept, but not served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::traffic_routings")]
-    pub traffic_routings: Option<Vec<Value>>,
-
-    /// How many updated Pods of a batch may be unready; absent, the workload's maxUnavailable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::count")]
-    pub failure_threshold: Option<IntOrString>,
-
-    /// For the Pods of a canary Deployment; kept, without effect on batches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::pod_template_metadata")]
-    pub patch_pod_template_metadata: Option<Value>,
-
-    /// For traffic routing; kept, without effect on batches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disable_generate_canary_service: Option<bool>,
+    /// What v1beta1 says as well.
+    #[serde(flatten)]
+    pub common: CanaryFields,
 }
 
+// Apart from that of v1beta1: `weight` sizes a batch where there are no replicas, `traffic` sizes none.
 /// One batch.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = schema::plain, transform = some_size)]
 pub struct Step {
-    /// How many Pods are updated at the end of this step, those before included: a number or a percentage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::count")]
-    pub replicas: Option<IntOrString>,
-
     /// Percent of the traffic; without replicas, percent of the Pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "schema::small_integer")]
     pub weight: Option<i64>,
 
-    /// What is waited for at the end of this step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause: Option<Pause>,
-
-    /// Requests that are routed; kept, without effect on batches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::matches")]
-    pub matches: Option<Vec<Value>>,
-
-    /// Headers of routed requests; kept, without effect on batches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "schema::carried")]
-    pub request_header_modifier: Option<Value>,
+    /// What v1beta1 says as well.
+    #[serde(flatten)]
+    pub common: StepFields,
 }
 
 fn some_size(schema: &mut schemars::Schema) {
-    schema.insert(
-        "x-kubernetes-validations".into(),
-        serde_json::json!([{
-            "rule": "has(self.replicas) || has(self.weight)",
-            "message": "weight and replicas cannot be empty at the same time",
-        }]),
-    );
+    let rule = "has(self.replicas) || has(self.weight)";
+    rules(schema, &[(rule, "weight and replicas cannot be empty at the same time")]);
 }
 
 /// Where a release stands: as in v1beta1, without the two fields for `kubectl get`.

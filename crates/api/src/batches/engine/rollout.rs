@@ -67,7 +67,7 @@ fn not_served(workload: &WorkloadRef, strategy: &Strategy) -> Option<String> {
         return Some(format!("blue-green releases are not served: {REMEDY}; use canary.steps"));
     }
     let canary = strategy.canary.as_ref()?;
-    let routed = canary.traffic_routings.as_ref().is_some_and(|all| !all.is_empty())
+    let routed = canary.common.traffic_routings.as_ref().is_some_and(|all| !all.is_empty())
         || canary.traffic_routing_ref.as_ref().is_some_and(|name| !name.is_empty());
     if routed {
         return Some(format!("traffic routing is not served: {REMEDY}; leave it out"));
