@@ -11,11 +11,12 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use controller::Settings;
 use kube::Client;
+use scenarios::env::{DEPLOYMENTS, Kind};
+use scenarios::kinds::{self, meant};
 use serde_json::{Value, json};
 use simulation::{Harness, Operator, in_virtual_time, send, wait_for};
 use tokio::sync::Notify;
 
-const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const ROLLOUTS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts";
 const RELEASES: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/batchreleases";
 const HISTORIES: &str = "/apis/rollouts.kruise.io/v1alpha1/namespaces/default/rollouthistories";
@@ -23,34 +24,42 @@ const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const MARK: &str = "rollouts.kruise.io/in-progressing";
 
-/// A Deployment of five Pods under a Rollout of these steps.
+/// A workload of five Pods, or as many as there are Nodes, under a Rollout of these steps.
 struct Stage {
     harness: Harness,
     client: Client,
+    kind: Kind,
 }
 
 impl Stage {
     async fn set() -> Self {
-        let harness = Harness::start(1).await;
+        Self::of(DEPLOYMENTS).await
+    }
+
+    async fn of(kind: Kind) -> Self {
+        let harness = Harness::with_kruise(1).await;
         let client = harness.client();
-        Self { harness, client }
+        Self { harness, client, kind }
+    }
+
+    /// The collection of the workload.
+    fn workloads(&self) -> String {
+        self.kind.path("default")
     }
 
     async fn at_rest(&self) {
-        let deployment = json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-            "spec": {"replicas": 5, "selector": {"matchLabels": {"app": "web"}}, "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "main", "image": "app:v1"}]},
-            }},
-        });
-        self.user("POST", DEPLOYMENTS, &deployment).await;
-        self.until(DEPLOYMENTS, |it| it["status"]["availableReplicas"] == 5).await;
+        let kind = self.kind;
+        self.user("POST", &self.workloads(), &kind.manifest("web", 5)).await;
+        self.until(&self.workloads(), |it| {
+            let wanted = kind.wanted(it);
+            wanted > 0 && kind.count(it, kind.facts().ready) == wanted
+        })
+        .await;
         let rollout = json!({
             "apiVersion": "rollouts.kruise.io/v1beta1", "kind": "Rollout",
             "metadata": {"name": "web"},
             "spec": {
-                "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "workloadRef": kind.named("web"),
                 "strategy": {"canary": {"steps": [{"replicas": 1}, {"replicas": "100%"}]}},
             },
         });
@@ -59,13 +68,11 @@ impl Stage {
 
     /// A new image, held as admission holds it.
     async fn change(&self) {
-        let patch = json!({
-            "metadata": {"annotations": {MARK: "{\"rolloutName\":\"web\"}"}},
-            "spec": {"paused": true, "template": {"spec": {"containers": [
-                {"name": "main", "image": "app:v2"},
-            ]}}},
-        });
-        self.user("PATCH", &format!("{DEPLOYMENTS}/web"), &patch).await;
+        let mut patch = (self.kind.facts().hold)();
+        patch["metadata"]["annotations"][MARK] = json!("{\"rolloutName\":\"web\"}");
+        patch["spec"]["template"] =
+            json!({"spec": {"containers": [{"name": "main", "image": "app:v2"}]}});
+        self.user("PATCH", &format!("{}/web", self.workloads()), &patch).await;
     }
 
     async fn approve(&self) {
@@ -171,7 +178,7 @@ fn behind_the_gate_a_deleted_rollout_leaves_its_workload_where_it_stands() {
         stage.delete_rollout().await;
         tokio::time::sleep(Duration::from_secs(120)).await;
         assert_eq!(stage.pods("app:v2").await, moved);
-        let web = stage.get(DEPLOYMENTS).await;
+        let web = stage.get(&stage.workloads()).await;
         assert_eq!(web["spec"]["paused"], true);
         assert!(web["metadata"]["annotations"][MARK].is_null());
         operator.stop().await.unwrap();
@@ -286,8 +293,8 @@ impl Grave {
 }
 
 /// A whole release, with a crash at this write; how many writes there were, and what it came to.
-async fn lived_through(at: Option<u32>, after: bool) -> (u32, Value) {
-    let stage = Stage::set().await;
+async fn lived_through(kind: Kind, at: Option<u32>, after: bool) -> (u32, Value) {
+    let stage = Stage::of(kind).await;
     let grave = Grave { writes: Arc::default(), died: Arc::default() };
     let mut settings = Settings::default();
     settings.gates.rollout_history = true;
@@ -319,11 +326,13 @@ async fn lived_through(at: Option<u32>, after: bool) -> (u32, Value) {
         }
         next
     };
-    let web = stage.get(DEPLOYMENTS).await;
+    let web = stage.get(&stage.workloads()).await;
     let pods = stage.pods("app:v2").await.len();
-    let annotations = web["metadata"]["annotations"].as_object().unwrap();
-    let left: Vec<&String> =
-        annotations.keys().filter(|key| key.contains("kruise") || key.contains("sluice")).collect();
+    let annotations = web["metadata"]["annotations"].as_object().into_iter().flatten();
+    let left: Vec<&String> = annotations
+        .map(|(key, _)| key)
+        .filter(|key| key.contains("kruise") || key.contains("sluice"))
+        .collect();
     let histories = stage.user("GET", HISTORIES, &Value::Null).await;
     let histories: Vec<Value> = histories["items"]
         .as_array()
@@ -333,7 +342,7 @@ async fn lived_through(at: Option<u32>, after: bool) -> (u32, Value) {
         .collect();
     let end = json!({
         "pods": pods, "left": left, "paused": web["spec"]["paused"] == true,
-        "strategy": web["spec"]["strategy"], "histories": histories,
+        "strategy": meant(&web["spec"][kind.facts().strategy.0]), "histories": histories,
     });
     if let Some(second) = second {
         second.stop().await.unwrap();
@@ -342,13 +351,19 @@ async fn lived_through(at: Option<u32>, after: bool) -> (u32, Value) {
     (writes, end)
 }
 
+/// The whole release undisturbed: how many writes there are, and what it comes to.
+fn calm(kind: Kind) -> (u32, Value) {
+    let (writes, calm) = in_virtual_time(lived_through(kind, None, false));
+    assert!(writes > 20, "{kind:?}: {writes}");
+    assert_eq!(calm["pods"], if kind.facts().replicas { 5 } else { 3 }, "{kind:?}");
+    assert_eq!(calm["left"], json!([]), "{kind:?}");
+    (writes, calm)
+}
+
 fn check_crashes(after: bool) {
-    let (writes, calm) = in_virtual_time(lived_through(None, after));
-    assert!(writes > 20, "{writes}");
-    assert_eq!(calm["pods"], 5);
-    assert_eq!(calm["left"], json!([]));
+    let (writes, calm) = calm(DEPLOYMENTS);
     for at in 1..=writes {
-        let (_, end) = in_virtual_time(lived_through(Some(at), after));
+        let (_, end) = in_virtual_time(lived_through(DEPLOYMENTS, Some(at), after));
         assert_eq!(end, calm, "crash at write {at}, after: {after}");
     }
 }
@@ -361,4 +376,17 @@ fn an_operator_that_is_killed_before_any_write_of_a_release_changes_nothing_abou
 #[test]
 fn an_operator_that_is_killed_after_any_write_of_a_release_changes_nothing_about_its_end() {
     check_crashes(true);
+}
+
+#[test]
+fn an_operator_that_is_killed_at_any_write_of_a_release_of_another_kind_changes_nothing_about_its_end()
+ {
+    for kind in kinds::all().filter(|kind| *kind != DEPLOYMENTS) {
+        let (writes, calm) = calm(kind);
+        for at in 1..=writes {
+            // In turn before it and after it.
+            let (_, end) = in_virtual_time(lived_through(kind, Some(at), at % 2 == 0));
+            assert_eq!(end, calm, "{kind:?}: crash at write {at}");
+        }
+    }
 }
