@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use crate::kind::Kind;
 
 mod custom;
-mod packed;
 mod paths;
 mod published;
 

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::packed;
 use crate::kind::Kind;
 
 /// Group, version and kind of each schema that has them → its name; and each schema by name.
@@ -15,12 +14,13 @@ struct Published {
 }
 
 /// `published.txt`, packed: unpacked and read when a schema is first asked for.
-pub(super) const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/published.packed"));
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/published.packed"));
 
 fn published() -> &'static Published {
     static READ: OnceLock<Published> = OnceLock::new();
     READ.get_or_init(|| {
-        let text = packed::unpack(PACKED);
+        let text = miniz_oxide::inflate::decompress_to_vec(PACKED).expect("it was packed so");
+        let text = String::from_utf8(text).expect("it is a text");
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let read = |schema| serde_json::from_str(schema).expect("a schema is JSON");
         let schemas: BTreeMap<String, Value> = lines
