@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use client::{call, cluster, with_access};
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use simcluster::http::access::Access;
 
@@ -123,4 +124,36 @@ async fn a_definition_takes_its_objects_with_it() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(call(&router, "GET", NEW, Value::Null).await.0, 404);
     assert_eq!(call(&router, "GET", CRDS, Value::Null).await.1["items"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_ends_when_what_it_watches_is_not_served_any_more() {
+    let cluster = with_access(100, Access::default());
+    let router = cluster.router();
+    define(&router).await;
+    call(&router, "POST", NEW, gadget("example.com/v1", "a")).await;
+    tokio::spawn(cluster.drive());
+    let watch = |path: &str| {
+        let (router, path) = (router.clone(), format!("{path}?watch=1&timeoutSeconds=900"));
+        tokio::spawn(async move {
+            let answer = client::raw(&router, "GET", &path, &Value::Null).await;
+            let bytes = answer.into_body().collect().await.expect("it ends").to_bytes();
+            String::from_utf8_lossy(&bytes).into_owned()
+        })
+    };
+    let (old, new) = (watch(OLD), watch(NEW));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!old.is_finished() && !new.is_finished());
+    let definition = format!("{CRDS}/gadgets.example.com");
+    let mut without = version("v1alpha1", false);
+    without["served"] = json!(false);
+    let one = json!({"spec": {"versions": [without, version("v1", true)]}});
+    assert_eq!(call(&router, "PATCH", &definition, one).await.0, 200);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(old.is_finished() && !new.is_finished());
+    assert_eq!(call(&router, "DELETE", &definition, Value::Null).await.0, 200);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(new.is_finished());
+    let told = new.await.expect("no panic");
+    assert!(told.lines().last().is_some_and(|last| last.contains("DELETED")), "{told}");
 }

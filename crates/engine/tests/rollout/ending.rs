@@ -189,7 +189,7 @@ fn the_gate_freezes_what_a_deleted_rollout_leaves_and_nothing_else() {
     let mut world = waiting(1);
     (world.settings, world.rollout.deleted) = (gate, true);
     let decision = engine::front::rollout::decide(&world, crate::fixture::now());
-    assert!(decision.told[0].text.ends_with("it is left paused"));
+    assert!(decision.told[0].text.ends_with("it is left held"));
     let order = ["promote Immediate", "delete-release", "release frozen", "forget"];
     assert_eq!(writes(&mut world, "Terminating"), order);
     for mut world in [done(), {

@@ -227,11 +227,13 @@ impl Watch {
     }
 
     fn read_log(&mut self) {
-        let (news, revision, oldest) = {
+        let (news, revision, oldest, served) = {
             let inner = self.skin.server.lock();
             let store = &inner.store;
             let oldest = store.compacted(&self.collection);
-            (store.log_of(&self.collection, self.cursor), store.revision(), oldest)
+            let Kind { group, version, plural, .. } = &*self.kind;
+            let served = inner.registry.find(group, version, plural).is_some();
+            (store.log_of(&self.collection, self.cursor), store.revision(), oldest, served)
         };
         let Some(news) = news else {
             let error = too_old(self.cursor, oldest);
@@ -260,6 +262,8 @@ impl Watch {
             }
         }
         self.cursor = self.cursor.max(revision);
+        // With its definition, or the version in it, the real server takes the watches away too.
+        self.ended |= !served;
     }
 
     fn push_value(&mut self, type_: &str, object: &Value) {

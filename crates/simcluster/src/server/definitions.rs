@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Inner;
+use crate::behaviour::View as _;
 use crate::kind::{Custom, Kind, ScalePaths};
-use crate::object::{self, CRDS, Key, Object};
+use crate::object::{self, CRDS, Collection, Key, Object};
 
 impl Inner {
     /// Stores an object; a CRD is served from then on.
@@ -17,15 +18,29 @@ impl Inner {
             for kind in kinds(&stored) {
                 self.registry.add(kind);
             }
+            self.end_watches(&stored);
         }
         stored
     }
 
     /// Removes an object; a CRD's kinds are no longer served.
     pub(super) fn take(&mut self, key: &Key) {
+        let removed = self.store.get(key).cloned().filter(|_| key.collection == CRDS);
         self.store.remove(key);
-        if key.collection == CRDS {
+        if let Some(definition) = removed {
             self.registry.remove_crd(&key.name);
+            self.end_watches(&definition);
+        }
+    }
+
+    /// Has those who watch what it defines look whether that is still served in their version.
+    fn end_watches(&self, definition: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let spec = &definition["spec"];
+        let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));
+        let collection = Collection { group: group.into(), plural: plural.into() };
+        if let Some(waker) = self.wakers.get(&collection) {
+            waker.notify_waiters();
         }
     }
 }

@@ -73,7 +73,7 @@ fn warn(turn: &mut Turn<'_>, why: Why, freeze: bool) {
     let text = match why {
         Why::Succeeded | Why::RolledBack => return,
         _ if freeze && !workload.in_rollback => format!(
-            "{old} of {replicas} Pods of {name} run the old revision and stay there: it is left paused"
+            "{old} of {replicas} Pods of {name} run the old revision and stay there: it is left held"
         ),
         Why::Disabled | Why::Deleted => format!(
             "{old} of {replicas} Pods of {name} run the old revision: its own controller updates them from \
