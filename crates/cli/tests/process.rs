@@ -55,6 +55,17 @@ spec: {replicas: 10, selector: {}, template: {}}
     check(&["plan", "-f", path, "--replicas", "50"], 0, "deployment/web, 50 Pods");
     std::fs::write(&file, format!("{rollout}{workload}")).unwrap();
     check(&["plan", "-f", path], 0, "at most 13 Pods at once");
+    let labelled = workload.replace("template: {}", "template: {metadata: {labels: {app: web}}}");
+    let clones = format!("{rollout}{labelled}");
+    let clones =
+        clones.replace("apps/v1", "apps.kruise.io/v1beta1").replace("Deployment", "CloneSet");
+    let budget = "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\n\
+                  spec: {maxUnavailable: 3, selector: {matchLabels: {app: web}}}\n";
+    std::fs::write(&file, format!("{clones}{budget}")).unwrap();
+    check(&["plan", "-f", path], 0, "as PodDisruptionBudget web (maxUnavailable: 3) allows");
+    std::fs::write(&file, clones.replace("CloneSet", "DaemonSet")).unwrap();
+    check(&["plan", "-f", path], 1, "nobody has counted its Nodes: give --replicas NUMBER");
+    check(&["plan", "-f", path, "--replicas", "3"], 0, "daemonset.apps.kruise.io/web, 3 Pods");
     std::fs::write(&file, rollout.replace("20%", "0%")).unwrap();
     check(&["lint", "-f", path], 1, "web.yaml:6:");
     check(&["plan", "-f", path], 1, "see `sluice lint");

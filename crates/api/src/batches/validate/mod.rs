@@ -158,7 +158,12 @@ fn workload(found: Option<&Value>, path: &str, rules: Rules, out: &mut Vec<Findi
     }
     let Ok(workload) = serde_json::from_value::<WorkloadRef>(found.clone()) else { return };
     if rules.filter_workload_type && !is_served(&workload) {
-        out.push(Finding::error(path, "WorkloadRef kind is not supported"));
+        let words = format!(
+            "WorkloadRef kind is not supported: {} of {}; name a Deployment, StatefulSet or DaemonSet of \
+             apps/v1, or a CloneSet, StatefulSet or DaemonSet of apps.kruise.io/v1beta1",
+            workload.kind, workload.api_version
+        );
+        out.push(Finding::error(path, words));
     }
     if workload.name.is_empty() {
         out.push(Finding::error(format!("{path}.name"), "is empty; name the workload"));

@@ -18,7 +18,8 @@ fn kinds_that_are_not_released_are_refused() {
     }
     accept(&kind("apps.kruise.io/v1alpha1", "CloneSet"));
     let words = "WorkloadRef kind is not supported";
-    refuse(&kind("apps/v1", "CloneSet"), "spec.workloadRef", words);
+    let mistaken = kind("apps/v1", "CloneSet");
+    refuse(&mistaken, "spec.workloadRef", &format!("{words}: CloneSet of apps/v1; name a"));
     refuse(&kind("apps/v1", "ReplicaSet"), "spec.workloadRef", words);
     refuse(&kind("batch/v1", "Job"), "spec.workloadRef", words);
     refuse(&kind("v1", "Pod"), "spec.workloadRef", words);

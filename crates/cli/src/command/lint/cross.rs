@@ -3,6 +3,7 @@
 use api::Finding;
 use api::batches::{Plan, Rollout, StepPause, WorkloadRef, to_stored};
 use cluster::Kind;
+use cluster::seen::BudgetSeen;
 use serde_json::Value;
 
 use crate::facts::kind;
@@ -46,14 +47,27 @@ pub(in crate::command) fn workload_of<'a>(
     let reference = rollout["spec"]["workloadRef"].clone();
     let reference: WorkloadRef = serde_json::from_value(reference).ok()?;
     let kind = kind::of(&reference)?;
-    let namespace =
-        |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or("default").to_owned();
     objects.iter().find(|object| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         Kind::of_version(&text(&object["apiVersion"]), &text(&object["kind"])) == Some(kind)
             && object["metadata"]["name"] == reference.name.as_str()
             && namespace(object) == namespace(rollout)
     })
+}
+
+/// The disruption budgets among the objects that select its Pods.
+pub(in crate::command) fn budgets_of(workload: &Value, objects: &[Value]) -> Vec<BudgetSeen> {
+    let labels = &workload["spec"]["template"]["metadata"]["labels"];
+    let near = objects.iter().filter(|object| {
+        object["kind"] == "PodDisruptionBudget" && namespace(object) == namespace(workload)
+    });
+    // What is wrong with one is said by who applies it.
+    let read = near.filter_map(|object| serde_json::from_value::<BudgetSeen>(object.clone()).ok());
+    read.filter(|budget| budget.selects(labels)).collect()
+}
+
+fn namespace(object: &Value) -> &str {
+    object["metadata"]["namespace"].as_str().unwrap_or("default")
 }
 
 /// What a plan comes to, of so many Pods.

@@ -118,7 +118,9 @@ async fn of_file(flags: &Flags, path: &Path, out: &mut Out) -> Outcome {
         }
     };
     let source = steps::Source { workload: workload.as_ref(), replicas: flags.replicas };
-    say_steps(flags, &steps::planned(&stored, &source, None, &[])?, out)
+    let budgets = workload.as_ref().map(|it| super::lint::cross::budgets_of(it, &objects));
+    let budgets = budgets.unwrap_or_default();
+    say_steps(flags, &steps::planned(&stored, &source, None, &budgets)?, out)
 }
 
 /// The namespace of a manifest; a flag must not say another.

@@ -128,11 +128,13 @@ pub(super) fn planned(
     let known = kind.zip(source.workload).filter(|(kind, raw)| counted(*kind, raw));
     let known = known.map(|(kind, raw)| replicas(kind, raw));
     let Some(replicas) = source.replicas.or(known) else {
+        let workload = kind::argument(reference);
+        let why = match source.workload {
+            Some(_) => "is not in the cluster, so nobody has counted its Nodes",
+            None => "does not exist, or its Pods are not counted here",
+        };
         return Err(Failure::Failed(format!(
-            "{title}: its workload {} {} does not exist, or its Pods are not counted here: give --replicas \
-             NUMBER",
-            kind::named(reference),
-            reference.name
+            "{title}: its workload {workload} {why}: give --replicas NUMBER"
         )));
     };
     let nothing = Value::Null;
