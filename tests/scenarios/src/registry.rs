@@ -228,6 +228,7 @@ macro_rules! with_scenarios {
                 a_template_with_a_hash_among_its_labels_is_released,
                 a_set_under_on_delete_goes_side_by_side_inside_its_budget,
                 a_set_under_on_delete_is_rolled_back,
+                a_workload_under_on_delete_goes_batch_by_batch,
                 pods_go_side_by_side_inside_max_unavailable,
             }
             mishaps {
@@ -248,7 +249,6 @@ macro_rules! with_scenarios {
                 a_cloneset_goes_batch_by_batch_and_is_given_back,
                 an_advanced_statefulset_goes_batch_by_batch_and_is_given_back,
                 an_advanced_daemonset_goes_batch_by_batch_and_is_given_back,
-                a_workload_under_on_delete_goes_batch_by_batch,
                 a_release_without_partition_lets_the_workload_go,
                 a_release_that_is_deleted_on_the_way_gives_the_workload_back,
                 what_cannot_be_released_says_why_and_is_let_alone,

@@ -6,7 +6,7 @@ use crate::env::{
     ADVANCED_DAEMONSETS, ADVANCED_SETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, Env, Kind, Outcome,
     RELEASES, SETS, ensure, same, says,
 };
-use crate::kinds::{self, meant, put_over};
+use crate::kinds::{self, meant};
 use crate::kit::{Workload, budget, condition};
 
 /// Batches 1, 50 % and 100 % of so many, and what they come to.
@@ -101,33 +101,6 @@ async fn nodes(env: &Env) -> Result<usize, crate::env::Failure> {
     let nodes = list["items"].as_array().map_or(0, Vec::len);
     ensure(nodes > 2, || format!("three nodes are needed, {nodes} are there"))?;
     Ok(nodes)
-}
-
-/// "`StatefulSet` with `OnDelete` is supported", and so are Kruise's kinds that know it.
-pub(crate) async fn a_workload_under_on_delete_goes_batch_by_batch(env: Env) -> Outcome {
-    for (kind, on_delete) in kinds::all().filter_map(|it| Some((it, it.facts().on_delete?))) {
-        let mut spec = kind.sized(4);
-        put_over(&mut spec, &on_delete());
-        let mut web = Workload::deploy(&env, kind, &kind.own_name(), spec).await?;
-        let all = web.pods().await?.len();
-        web.watch().await?;
-        web.change(&json!({"spec": {"template": {"spec": {"containers": [
-            {"name": "main", "image": "app:v2"},
-        ]}}}}))
-        .await?;
-        let release = web.release(&json!([1, 2, "100%"])).await?;
-        for (batch, pods) in [(0, 1), (1, 2), (2, all)] {
-            release.go_to(batch).await?;
-            release.ready(batch).await?;
-            web.runs("app:v2", pods).await?;
-        }
-        release.go_to(Value::Null).await?;
-        release.completed().await?;
-        let strategy = &web.read().await?["spec"]["updateStrategy"];
-        same("updateStrategy", strategy.clone(), on_delete()["updateStrategy"].clone())?;
-        web.is_clean().await?;
-    }
-    Ok(())
 }
 
 /// "batchPartition removed": what is left goes, by the workload's own controller.

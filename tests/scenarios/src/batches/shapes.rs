@@ -148,6 +148,33 @@ fn under_on_delete(kind: Kind) -> Value {
     spec
 }
 
+/// "`StatefulSet` with `OnDelete` is supported", and so are Kruise's kinds that know it.
+pub(crate) async fn a_workload_under_on_delete_goes_batch_by_batch(env: Env) -> Outcome {
+    for kind in kinds::that(|facts| facts.on_delete.is_some()) {
+        let spec = under_on_delete(kind);
+        let own = spec["updateStrategy"].clone();
+        let mut web = Workload::deploy(&env, kind, &kind.own_name(), spec).await?;
+        let all = web.pods().await?.len();
+        web.watch().await?;
+        web.change(&json!({"spec": {"template": {"spec": {"containers": [
+            {"name": "main", "image": "app:v2"},
+        ]}}}}))
+        .await?;
+        let release = web.release(&json!([1, 2, "100%"])).await?;
+        for (batch, pods) in [(0, 1), (1, 2), (2, all)] {
+            release.go_to(batch).await?;
+            release.ready(batch).await?;
+            web.runs("app:v2", pods).await?;
+        }
+        release.go_to(Value::Null).await?;
+        release.completed().await?;
+        let strategy = &web.read().await?["spec"]["updateStrategy"];
+        same("updateStrategy", strategy, &own)?;
+        web.is_clean().await?;
+    }
+    Ok(())
+}
+
 /// Waits until two of all Pods are not ready, and sees that never more are.
 async fn two_at_once(web: &Steps, all: usize) -> Outcome {
     let mut patience = web.env.patience(web.env.limit(60));
