@@ -2,7 +2,6 @@
 
 use std::collections::btree_map::Keys;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Not;
 use std::sync::Arc;
 
 use crate::key::Key;
@@ -110,7 +109,7 @@ impl<K: Row> Table<K> {
     /// Whether a write that the server answered with this resourceVersion is in the table by now. One that
     /// is no number is never waited for.
     pub(crate) fn shows(&self, version: &str) -> bool {
-        version.parse::<u128>().is_ok_and(|version| version > self.version).not()
+        !version.parse::<u128>().is_ok_and(|version| version > self.version)
     }
 
     fn put(&mut self, row: K) -> Option<Change<K>> {
