@@ -15,8 +15,10 @@ use tokio::sync::Notify;
 
 use crate::watch::{Seen, Source, Watched, watch};
 
-/// How long until a kind is looked for again whose definition is there, or may not be watched.
+/// How long until a kind is looked for again whose definition is there, or cannot be watched just now.
 const ABSENT: Duration = Duration::from_secs(30);
+/// How long until it is where only one namespace is looked at: definitions are in none, and not to be watched.
+pub(crate) const UNWATCHED: Duration = Duration::from_secs(300);
 
 /// A CustomResourceDefinition, as far as it says whether its kind is there.
 #[derive(Clone, Debug, Deserialize)]

@@ -193,7 +193,10 @@ pub async fn watch<K: Watched>(
                     tell(Seen::All(Vec::new(), String::new()));
                     broken = false;
                     backoff.reset();
-                    definition::comes(&client, source, name, jitter, &mut tried).await;
+                    match namespace {
+                        Some(_) => tokio::time::sleep(definition::UNWATCHED).await,
+                        None => definition::comes(&client, source, name, jitter, &mut tried).await,
+                    }
                     continue;
                 }
                 (why, None)

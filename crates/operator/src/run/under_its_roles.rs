@@ -20,6 +20,16 @@ const ROLLOUT: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/shop/state
 const STEPS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/shop/rollouts";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
 
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// Definitions of the kinds that a cluster may be without.
+const MAY_BE_MISSING: [&str; 5] = [
+    "rollouts.rollouts.kruise.io",
+    "batchreleases.rollouts.kruise.io",
+    "clonesets.apps.kruise.io",
+    "statefulsets.apps.kruise.io",
+    "daemonsets.apps.kruise.io",
+];
+
 /// Whatever is released in batches, in one of its versions.
 const KINDS: [(&str, &str); 6] = [
     ("apps/v1", "Deployment"),
@@ -248,6 +258,11 @@ impl Stage {
         let second = self.begin();
         self.image("app:v4").await;
         self.until("RolloutDone").await;
+        // What a cluster may be without goes, and is waited for.
+        for name in MAY_BE_MISSING {
+            self.send("DELETE", &format!("{DEFINITIONS}/{name}"), &json!({})).await;
+        }
+        tokio::time::sleep(Duration::from_secs(60)).await;
         second.ends().await;
     }
 }
