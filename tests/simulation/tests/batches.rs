@@ -36,10 +36,10 @@ shards! {
     seeds_80_to_159_keep_every_promise: 80..160, &NATIVE;
     seeds_160_to_239_keep_every_promise: 160..240, &NATIVE;
     seeds_240_to_319_keep_every_promise: 240..320, &NATIVE;
-    seeds_0_to_79_keep_every_promise_on_kruise: 0..80, &KRUISE;
-    seeds_80_to_159_keep_every_promise_on_kruise: 80..160, &KRUISE;
-    seeds_160_to_239_keep_every_promise_on_kruise: 160..240, &KRUISE;
-    seeds_240_to_319_keep_every_promise_on_kruise: 240..320, &KRUISE;
+    seeds_0_to_39_keep_every_promise_on_kruise: 0..40, &KRUISE;
+    seeds_40_to_79_keep_every_promise_on_kruise: 40..80, &KRUISE;
+    seeds_80_to_119_keep_every_promise_on_kruise: 80..120, &KRUISE;
+    seeds_120_to_159_keep_every_promise_on_kruise: 120..160, &KRUISE;
 }
 
 #[test]
