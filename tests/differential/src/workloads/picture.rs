@@ -94,7 +94,10 @@ pub fn draw(lists: &Lists) -> Value {
     for (plural, items) in lists {
         let mut drawn: Vec<Value> = match *plural {
             "events" => continue,
-            "pods" => items.iter().map(|pod| known(names.replace(&like(pod)))).collect(),
+            "pods" => {
+                let pods = items.iter().map(|pod| aged(like(pod), owner(pod, lists)));
+                pods.map(|pod| known(names.replace(&pod))).collect()
+            }
             _ => items.iter().map(|item| names.replace(&plain(item))).collect(),
         };
         drawn.sort_by_key(Value::to_string);
@@ -175,6 +178,26 @@ pub fn like(pod: &Value) -> Value {
                 .fold(text, |text, node| text.replace(node, "<node>"));
             *affinity = serde_json::from_str(&text).expect("a name for a name");
         }
+    }
+    pod
+}
+
+/// The DaemonSet that a Pod belongs to.
+fn owner<'a>(pod: &Value, lists: &'a Lists) -> Option<&'a Value> {
+    let uid = &pod["metadata"]["ownerReferences"][0]["uid"];
+    let sets = ["daemonsets", "advanceddaemonsets"].iter().filter_map(|plural| lists.get(plural));
+    sets.flatten().find(|set| set["metadata"]["uid"] == *uid)
+}
+
+/// After a turn and a return of the template there are Pods of one template and of two generations: which
+/// of them are replaced first is chance, as a controller goes over its Nodes in the order of a map of Go.
+/// So what counts of a generation is whether it is the newest.
+fn aged(mut pod: Value, set: Option<&Value>) -> Value {
+    const NEWEST: &str = "deprecated.daemonset.template.generation";
+    let generation = &mut pod["metadata"]["labels"]["pod-template-generation"];
+    if let Some(set) = set.filter(|_| generation.is_string()) {
+        let newest = *generation == set["metadata"]["annotations"][NEWEST];
+        *generation = if newest { "<newest>" } else { "<earlier>" }.into();
     }
     pod
 }
@@ -270,4 +293,29 @@ fn word(word: &str) -> &str {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_pods_of_a_daemonset_were_replaced_before_a_return_does_not_count() {
+        let drawn = |generations: [&str; 2]| {
+            let set = json!({"metadata": {
+                "name": "web", "uid": "u",
+                "annotations": {"deprecated.daemonset.template.generation": "6"},
+            }});
+            let pod = |generation: &str| {
+                json!({"metadata": {
+                    "labels": {"pod-template-generation": generation},
+                    "ownerReferences": [{"uid": "u"}],
+                }})
+            };
+            let pods = generations.iter().map(|it| pod(it)).collect();
+            draw(&Lists::from([("daemonsets", vec![set]), ("pods", pods)]))
+        };
+        assert_eq!(drawn(["3", "6"]), drawn(["6", "5"]));
+        assert_ne!(drawn(["3", "6"]), drawn(["3", "5"]));
+    }
 }
