@@ -10,7 +10,7 @@ mod disruption;
 mod facts;
 mod operator;
 mod ordered;
-pub(crate) mod replica_sets;
+mod replica_sets;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,16 +2,8 @@
 
 use engine::mover::replica_sets::{ReplicaSet, Write};
 use engine::world::{Pod, Workload};
-use jiff::Timestamp;
 
 use super::{Kubernetes, count, sized};
-
-/// How many Pods of a ReplicaSet are available.
-pub(crate) fn available(set: &ReplicaSet, pods: &[Pod], of: &Workload, now: Timestamp) -> u32 {
-    let good =
-        |pod: &&Pod| pod.revision == revision(set) && engine::account::is_available(pod, of, now);
-    count(pods.iter().filter(good))
-}
 
 fn revision(set: &ReplicaSet) -> &str {
     set.name.trim_start_matches("web-")
@@ -33,7 +25,7 @@ impl Kubernetes {
             self.roll(workload);
         }
         for nth in 0..self.sets.len() {
-            self.replica_set(nth);
+            self.replica_set(nth, workload);
         }
     }
 
@@ -50,7 +42,7 @@ impl Kubernetes {
                 room = 0;
             } else {
                 // What is not healthy costs nothing.
-                let healthy = set.size.min(available(set, &self.pods, workload, self.now));
+                let healthy = set.size.min(set.available);
                 let fewer = healthy.min(spare);
                 spare -= fewer;
                 set.size = healthy - fewer;
@@ -59,8 +51,8 @@ impl Kubernetes {
         }
     }
 
-    /// Makes what is missing, and of what is too many lets the unready go first.
-    fn replica_set(&mut self, nth: usize) {
+    /// Makes what is missing, and of what is too many lets the unready go first; then says how many there are.
+    pub(crate) fn replica_set(&mut self, nth: usize, workload: &Workload) {
         let set = self.sets[nth].clone();
         let mine = |pod: &Pod| pod.revision == revision(&set) && pod.deletion.is_none();
         let mut there: Vec<usize> =
@@ -74,6 +66,9 @@ impl Kubernetes {
         for nth in there.into_iter().take(too_many) {
             self.end(nth);
         }
+        let good = |pod: &&Pod| pod.revision == revision(&set) && self.good(pod, workload);
+        let available = count(self.pods.iter().filter(good));
+        (self.sets[nth].available, self.sets[nth].seen) = (available, true);
     }
 
     /// Creates the ReplicaSet of a revision, or sizes one.
@@ -83,13 +78,14 @@ impl Kubernetes {
                 let name = format!("web-{revision}");
                 if self.sets.iter().all(|set| set.name != name) {
                     let newest = self.sets.iter().map(|set| set.revision).max().unwrap_or(0);
-                    self.sets.push(sized(&name, newest + 1, *size, replicas));
+                    let set = sized(&name, newest + 1, *size, replicas);
+                    self.sets.push(ReplicaSet { available: 0, seen: false, ..set });
                 }
             }
             Write::Size { name, size } => {
                 let mut sets = self.sets.iter_mut();
                 let set = sets.find(|set| set.name == *name).expect("a ReplicaSet that was seen");
-                (set.size, set.sized_for) = (*size, replicas);
+                (set.size, set.sized_for, set.seen) = (*size, replicas, false);
             }
         }
     }

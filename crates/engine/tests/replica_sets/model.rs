@@ -1,28 +1,17 @@
-//! A small Deployment: ReplicaSet controllers that lag, Pods that start, die and heal, and a judge who
-//! looks at each write before it is made.
+//! A small Deployment whose own controller leaves it alone: ReplicaSet controllers that lag, Pods that start,
+//! die and heal, and a judge who looks at each write before it is made.
+
+use std::collections::BTreeMap;
 
 use engine::mover::replica_sets::{Bounds, Deployment, Next, ReplicaSet, Write, next};
+use engine::world::{Strategy, Workload};
 
-/// One Pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pod {
-    /// Available in so many ticks.
-    Starting(u32),
-    Available,
-    /// Never available, until it is mended.
-    Broken,
-}
-
-#[derive(Clone, Debug)]
-struct Set {
-    told: ReplicaSet,
-    pods: Vec<Pod>,
-    /// Ticks until its controller looks again.
-    blind: u32,
-}
+use crate::kubernetes::{Controller, Kubernetes, pod, sized, workload};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
+    kubernetes: Kubernetes,
+    workload: Workload,
     pub(crate) replicas: u32,
     /// Share of the batch in percent.
     pub(crate) percent: u32,
@@ -32,31 +21,29 @@ pub(crate) struct Model {
     pub(crate) broken: bool,
     /// Ticks that the controllers are behind.
     pub(crate) lag: u32,
-    sets: Vec<Set>,
-    revision: u64,
+    /// Ticks until the controller of a ReplicaSet looks again.
+    blind: BTreeMap<String, u32>,
+    /// How many templates there have been.
+    templates: u32,
 }
 
 impl Model {
     pub(crate) fn new(replicas: u32, bounds: Bounds) -> Self {
-        let told = ReplicaSet {
-            name: "r1".to_owned(),
-            revision: 1,
-            size: replicas,
-            available: replicas,
-            sized_for: replicas,
-            seen: true,
-        };
-        let pods = vec![Pod::Available; usize::try_from(replicas).expect("few")];
-        let sets = vec![Set { told, pods, blind: 0 }];
+        let mut kubernetes = Kubernetes::new(Controller::Deployment);
+        kubernetes.start_up = 3;
+        kubernetes.sets.push(sized("web-r1", 1, replicas, replicas));
+        kubernetes.pods = (0..replicas).map(|number| pod(number, "r1")).collect();
         Self {
+            kubernetes,
+            workload: workload(replicas, Strategy::OnDelete),
             replicas,
             percent: 0,
             bounds,
             paused: false,
             broken: false,
             lag: 0,
-            sets,
-            revision: 2,
+            blind: BTreeMap::new(),
+            templates: 2,
         }
     }
 
@@ -66,17 +53,17 @@ impl Model {
 
     /// A new template: what was new is old.
     pub(crate) fn template(&mut self) {
-        self.revision += 1;
+        self.templates += 1;
     }
 
-    fn name(&self) -> String {
-        format!("r{}", self.revision)
+    fn revision(&self) -> String {
+        format!("r{}", self.templates)
     }
 
     pub(crate) fn deployment(&self) -> Deployment {
-        let (new, old) =
-            self.sets.iter().map(|set| set.told.clone()).partition(|set| set.name == self.name());
-        let new: Vec<ReplicaSet> = new;
+        let name = format!("web-{}", self.revision());
+        let (new, old): (Vec<ReplicaSet>, Vec<ReplicaSet>) =
+            self.kubernetes.sets.iter().cloned().partition(|set| set.name == name);
         Deployment {
             replicas: self.replicas,
             target: self.target(),
@@ -84,51 +71,35 @@ impl Model {
             paused: self.paused,
             new: new.into_iter().next(),
             old,
-            stable: Some("r1".to_owned()),
+            stable: Some("web-r1".to_owned()),
         }
     }
 
     pub(crate) fn kill(&mut self, nth: usize, broken: bool) {
-        let pods: Vec<&mut Pod> = self.sets.iter_mut().flat_map(|set| &mut set.pods).collect();
-        let count = pods.len().max(1);
-        if let Some(pod) = pods.into_iter().nth(nth % count) {
-            *pod = if broken { Pod::Broken } else { Pod::Starting(2) };
-        }
+        let nth = nth % self.kubernetes.pods.len().max(1);
+        if broken { self.kubernetes.sicken(nth, None) } else { self.kubernetes.lose(nth) }
     }
 
     pub(crate) fn heal(&mut self) {
         self.broken = false;
-        for pod in self.sets.iter_mut().flat_map(|set| &mut set.pods) {
-            if *pod == Pod::Broken {
-                *pod = Pod::Starting(1);
-            }
-        }
+        self.kubernetes.sick.clear();
     }
 
     /// One tick: controllers and Pods, then writes until there is none more to make at once.
     pub(crate) fn tick(&mut self) {
-        let (name, broken) = (self.name(), self.broken);
-        for set in &mut self.sets {
-            for pod in &mut set.pods {
-                *pod = match *pod {
-                    Pod::Starting(0) => Pod::Available,
-                    Pod::Starting(left) => Pod::Starting(left - 1),
-                    other => other,
-                };
+        self.kubernetes.tick(None);
+        for nth in 0..self.kubernetes.sets.len() {
+            let left = self.blind.entry(self.kubernetes.sets[nth].name.clone()).or_default();
+            if *left == 0 {
+                self.kubernetes.replica_set(nth, &self.workload);
             }
-            if set.blind > 0 {
-                set.blind -= 1;
-                continue;
-            }
-            let size = usize::try_from(set.told.size).expect("few");
-            let fresh =
-                if broken && set.told.name == name { Pod::Broken } else { Pod::Starting(2) };
-            // Those that are not available go first.
-            set.pods.sort_by_key(|pod| *pod != Pod::Available);
-            set.pods.resize(size, fresh);
-            let available = set.pods.iter().filter(|pod| **pod == Pod::Available).count();
-            set.told.available = u32::try_from(available).expect("few");
-            set.told.seen = true;
+            *left = left.saturating_sub(1);
+        }
+        if self.broken {
+            let revision = self.revision();
+            let starting = self.kubernetes.pods.iter().filter(|pod| pod.ready_since.is_none());
+            let fresh = starting.filter(|pod| pod.revision == revision).map(|pod| pod.uid.clone());
+            self.kubernetes.sick.extend(fresh);
         }
         for _ in 0..20 {
             let deployment = self.deployment();
@@ -140,18 +111,12 @@ impl Model {
     }
 
     fn write(&mut self, write: &Write) {
-        let (name, size) = match write {
-            Write::Create { size } => {
-                let (name, revision) = (self.name(), self.revision);
-                let told = ReplicaSet { name: name.clone(), revision, ..ReplicaSet::default() };
-                self.sets.push(Set { told, pods: Vec::new(), blind: 0 });
-                (name, *size)
-            }
-            Write::Size { name, size } => (name.clone(), *size),
+        let revision = self.revision();
+        self.kubernetes.size(write, &revision, self.replicas);
+        let name = match write {
+            Write::Create { .. } => format!("web-{revision}"),
+            Write::Size { name, .. } => name.clone(),
         };
-        let (replicas, lag) = (self.replicas, self.lag);
-        let set = self.sets.iter_mut().find(|set| set.told.name == name).expect("a known one");
-        (set.told.size, set.told.sized_for) = (size, replicas);
-        (set.told.seen, set.blind) = (false, lag);
+        self.blind.insert(name, self.lag);
     }
 }

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::front::batch_release::{Control, Machinery, Target, World};
-use engine::mover::replica_sets::ReplicaSet;
 use engine::world::{Pod, Settings, Uid};
 
 use super::{Cluster, View};
-use crate::kubernetes::replica_sets::available;
 
 impl Cluster {
     /// As a disruption budget counts.
@@ -46,12 +44,7 @@ impl Cluster {
         let mut body = body;
         if let Machinery::Deployment(deployment) = &mut body.machinery {
             let name = format!("web-{template}");
-            let now = self.kubernetes.now;
-            let sets = sets.iter().map(|set| ReplicaSet {
-                available: available(set, &pods, &body.workload, now),
-                ..set.clone()
-            });
-            let (new, old): (Vec<_>, Vec<_>) = sets.partition(|set| set.name == name);
+            let (new, old): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| set.name == name);
             (deployment.new, deployment.old) = (new.into_iter().next(), old);
             deployment.stable = body.stable_revision.as_ref().map(|it| format!("web-{it}"));
         }
