@@ -1,7 +1,7 @@
 //! Where a Rollout stands, in one word that commands decide by: what it says, and what that waits for.
 
-use api::batches::rollout_status::{Phase, StepState};
 use api::batches::{Rollout, StepPause};
+use engine::front::rollout::{Phase, StepState};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 

@@ -97,7 +97,7 @@ async fn read(client: &Client, seen: &Observed) -> Result<Value, Error> {
     let (object, path) = address(seen);
     let (verb, method, content) = ("get", Method::GET, Content::Json);
     let ask = Ask { verb, object: &object, method, path, content, body: None };
-    wire::send(client, &ask).await?.or_error(verb, &object)
+    wire::ask(client, &ask).await
 }
 
 /// Words for errors, and the path.

@@ -208,7 +208,7 @@ impl Elector {
         let path = if method == Method::POST { leases } else { format!("{leases}/{NAME}") };
         let object = format!("Lease {}/{NAME}", self.namespace);
         let ask = Ask { verb, object: &object, method, path, content: Content::Json, body };
-        wire::send(&self.client, &ask).await?.or_error(verb, &object)
+        wire::ask(&self.client, &ask).await
     }
 
     async fn release(&mut self) {

@@ -184,7 +184,7 @@ impl Events {
         let path = name.map_or_else(|| events.clone(), |name| format!("{events}/{name}"));
         let object = format!("event about {about}");
         let ask = Ask { verb, object: &object, method, path, content, body: Some(body) };
-        wire::send(&self.hands.client, &ask).await?.or_error(verb, &object).map(drop)
+        wire::ask(&self.hands.client, &ask).await.map(drop)
     }
 }
 

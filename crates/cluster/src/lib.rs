@@ -2,9 +2,8 @@
 //! and the writes that decisions ask for.
 //!
 //! Reading order: [`watch`] feeds [`caches`]; [`mod@observe`] makes a world of them; [`mod@act`]
-//! carries out an action by way of `apply`, [`evict`] and [`delete`]; [`status`] writes what was
-//! decided; [`events`] tells people; [`lease`] and [`elector`] say who may do all that. Nothing here
-//! decides.
+//! carries out an action by way of `apply` and [`mod@disrupt`]; [`status`] writes what was decided;
+//! [`events`] tells people; [`lease`] and [`elector`] say who may do all that. Nothing here decides.
 
 pub mod act;
 mod apply;
@@ -12,11 +11,10 @@ pub mod backoff;
 pub mod caches;
 pub mod clock;
 mod concern;
-pub mod delete;
+pub mod disrupt;
 pub mod elector;
 pub mod error;
 pub mod events;
-pub mod evict;
 pub mod key;
 pub mod kind;
 pub mod lease;

@@ -115,6 +115,11 @@ fn with_remedy(code: u16, message: String) -> String {
     }
 }
 
+/// Sends, and takes the body of a success out of the answer.
+pub(crate) async fn ask(client: &Client, ask: &Ask<'_>) -> Result<Value, Error> {
+    send(client, ask).await?.or_error(ask.verb, ask.object)
+}
+
 /// Sends, and reads the answer whole. An error means that there was none: the write may have taken
 /// effect all the same.
 pub(crate) async fn send(client: &Client, ask: &Ask<'_>) -> Result<Answer, Error> {

@@ -151,7 +151,7 @@ impl Stand {
         Self {
             front: Front::StatefulsetRollout,
             phase: status.phase.map_or("RolloutPending", engine::status::Phase::name),
-            blocked: blocked.map(engine::status::Reason::name),
+            blocked: blocked.map(|reason| reason.name().to_owned()),
             leaked: status.leaked_replicas,
         }
     }
@@ -177,13 +177,7 @@ impl Stand {
         let blocked = wrong.or(waits).filter(|_| !over);
         Self {
             front: Front::BatchRelease,
-            phase: match status.phase {
-                None => "Initial",
-                Some(Phase::Preparing) => "Preparing",
-                Some(Phase::Progressing) => "Progressing",
-                Some(Phase::Finalizing) => "Finalizing",
-                Some(Phase::Completed) => "Completed",
-            },
+            phase: status.phase.map_or("Initial", Phase::name),
             blocked: blocked.map(|condition| condition.reason.clone()),
             leaked: 0,
         }

@@ -8,6 +8,7 @@
 //! on ([`ground`]), the account of Pods that everything is checked on ([`account`]), who says no
 //! ([`budget`]), how far a rollout may be ([`front`]), which write brings it there ([`mover`]).
 
+mod names;
 pub mod quantity;
 pub mod world;
 pub mod status;

@@ -65,7 +65,7 @@ pub fn levels(status: &Status) -> Vec<Notice> {
     if status.reason_code == Some(Reason::Evicting) {
         notices.push(Notice {
             topic: Topic::Group,
-            reason: Reason::Evicting.name(),
+            reason: Reason::Evicting.name().to_owned(),
             warning: false,
             text: status.reason.clone(),
         });

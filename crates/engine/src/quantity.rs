@@ -60,7 +60,7 @@ pub enum IntOrPercent {
 }
 
 impl IntOrPercent {
-    /// All Pods, in the one spelling that a release doesn't pause at.
+    /// All Pods, in the one spelling that is never waited for at the end of a release.
     pub const ALL: Self = Self::Percent(100);
 
     /// Pods out of `replicas`, at most all of them; parts of a Pod count as a whole one.
@@ -143,6 +143,7 @@ mod tests {
     fn a_step_rounds_up_and_a_budget_down() {
         use IntOrPercent::{Int, Percent};
         check_count(Percent(50), 5, [3, 3, 2]);
+        check_count(Percent(20), 5, [1, 1, 1]);
         check_count(Percent(1), 28, [1, 1, 0]);
         check_count(Percent(99), 3, [3, 2, 2]);
         check_count(Percent(99), 1, [1, 1, 0]);
@@ -151,6 +152,8 @@ mod tests {
         check_count(Int(5), 3, [3, 3, 3]);
         check_count(Int(2), 3, [2, 2, 2]);
         check_count(Percent(50), 0, [0, 0, 0]);
+        check_count(Int(2_147_483_647), 1000, [1000, 1000, 1000]);
+        assert_eq!((Int(5).to_string(), Percent(5).to_string()), ("5".into(), "5%".into()));
     }
 
     proptest! {
@@ -159,6 +162,17 @@ mod tests {
             let (less, more) = (Percent::new(p).unwrap(), Percent::new(p + 1).unwrap());
             prop_assert!(less.of(n) <= more.of(n));
             prop_assert!(more.of(n) <= n);
+        }
+
+        #[test]
+        fn more_is_never_fewer_pods_and_never_more_than_there_are(p in 0u32..200, n in 0u32..5000) {
+            for make in [IntOrPercent::Int, IntOrPercent::Percent] {
+                let (less, more) = (make(p), make(p + 1));
+                prop_assert!(less.of(n) <= more.of(n));
+                prop_assert!(less.of_deployment(n) <= more.of_deployment(n));
+                prop_assert!(less.of_rounded_down(n) <= less.of(n));
+                prop_assert!(more.of(n) <= n);
+            }
         }
     }
 }

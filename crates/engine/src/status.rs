@@ -2,114 +2,94 @@
 
 use jiff::Timestamp;
 
+use crate::names::names;
 use crate::world::{Applied, Build, Uid};
 
-/// Where a rollout stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Seen, nothing done yet.
-    Pending,
-    /// On its way.
-    InProgress,
-    /// Standing still because it was asked to, or because of a leak.
-    Paused,
-    /// Reached what was asked for.
-    Done,
-    /// Given up; needs a change to go on.
-    Failed,
-}
+names!(
+    /// Where a rollout stands: `status.phase`.
+    Phase {
+        /// Seen, nothing done yet.
+        Pending = "RolloutPending",
+        /// On its way.
+        InProgress = "RolloutInProgress",
+        /// Standing still because it was asked to, or because of a leak.
+        Paused = "RolloutPaused",
+        /// Reached what was asked for.
+        Done = "RolloutDone",
+        /// Given up; needs a change to go on.
+        Failed = "RolloutFailed",
+    }
+);
 
 impl Phase {
-    /// The name in `status.phase`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "RolloutPending",
-            Self::InProgress => "RolloutInProgress",
-            Self::Paused => "RolloutPaused",
-            Self::Done => "RolloutDone",
-            Self::Failed => "RolloutFailed",
-        }
-    }
-
-    /// The phase of a name, if there is one.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Pending, Self::InProgress, Self::Paused, Self::Done, Self::Failed]
-            .into_iter()
-            .find(|phase| phase.name() == name)
-    }
-
     /// Whether the rollout has come to an end.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed)
     }
 }
 
-/// Why a rollout stands where it stands: one word for conditions, events and metrics. What each
-/// means and what to do is in `docs/operations.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// The StatefulSet is being created, or its first Pods come up.
-    Creating,
-    /// The StatefulSet's new spec is being applied.
-    Applying,
-    /// The StatefulSet controller has not yet seen the new spec.
-    WaitingForController,
-    /// The set is being brought to one revision before a partition can hold it.
-    Settling,
-    /// Pods are being moved.
-    Evicting,
-    /// Moved Pods are not yet available.
-    WaitingForPods,
-    /// `minPodEvictionIntervalSeconds` has not passed.
-    WaitingForInterval,
-    /// `pauseRequested` is true.
-    PauseRequested,
-    /// `versionLeak: Pause` met a leak.
-    LeakFound,
-    /// A partition no longer holds the old revision.
-    HoldLost,
-    /// What was asked for is reached.
-    Completed,
-    /// No progress for `progressDeadlineSeconds`.
-    ProgressDeadlineExceeded,
-    /// Somebody deleted the StatefulSet.
-    StatefulSetDeleted,
-    /// The API server refuses the StatefulSet.
-    InvalidStatefulSet,
-    /// The StatefulSet cannot be written for a reason that may pass.
-    CannotWriteStatefulSet,
-    /// The budget has no room.
-    BudgetExhausted,
-    /// The budget can never have room.
-    BudgetNeverAllows,
-    /// The budget's own controller cannot compute it, or has not yet.
-    BudgetNotReady,
-    /// More than one budget selects the Pods.
-    AmbiguousBudget,
-    /// Unready Pods use up the budget that their own eviction asks for.
-    UnhealthyPodsHoldBudget,
-    /// Under OrderedReady no Pod would come back above one that is not ready.
-    LowerPodNotReady,
-    /// Something other than a budget refuses the eviction.
-    EvictionRefused,
-    /// The API server is overloaded.
-    ApiServerBusy,
-    /// Service discovery cannot be reached.
-    DiscoveryUnreachable,
-    /// A service that was seen in this rollout is gone from service discovery.
-    ServiceVanished,
-    /// Another rollout owns the StatefulSet.
-    OwnedByAnother,
-    /// Pods are at several revisions, so no partition can hold them.
-    CannotHold,
-}
+names!(
+    /// Why a rollout stands where it stands: one word for conditions, events and metrics. What each
+    /// means and what to do is in `docs/operations.md`.
+    Reason {
+        /// The StatefulSet is being created, or its first Pods come up.
+        Creating,
+        /// The StatefulSet's new spec is being applied.
+        Applying,
+        /// The StatefulSet controller has not yet seen the new spec.
+        WaitingForController,
+        /// The set is being brought to one revision before a partition can hold it.
+        Settling,
+        /// Pods are being moved.
+        Evicting,
+        /// Moved Pods are not yet available.
+        WaitingForPods,
+        /// `minPodEvictionIntervalSeconds` has not passed.
+        WaitingForInterval,
+        /// `pauseRequested` is true.
+        PauseRequested,
+        /// `versionLeak: Pause` met a leak.
+        LeakFound,
+        /// A partition no longer holds the old revision.
+        HoldLost,
+        /// What was asked for is reached.
+        Completed,
+        /// No progress for `progressDeadlineSeconds`.
+        ProgressDeadlineExceeded,
+        /// Somebody deleted the StatefulSet.
+        StatefulSetDeleted,
+        /// The API server refuses the StatefulSet.
+        InvalidStatefulSet,
+        /// The StatefulSet cannot be written for a reason that may pass.
+        CannotWriteStatefulSet,
+        /// The budget has no room.
+        BudgetExhausted,
+        /// The budget can never have room.
+        BudgetNeverAllows,
+        /// The budget's own controller cannot compute it, or has not yet.
+        BudgetNotReady,
+        /// More than one budget selects the Pods.
+        AmbiguousBudget,
+        /// Unready Pods use up the budget that their own eviction asks for.
+        UnhealthyPodsHoldBudget,
+        /// Under OrderedReady no Pod would come back above one that is not ready.
+        LowerPodNotReady,
+        /// Something other than a budget refuses the eviction.
+        EvictionRefused,
+        /// The API server is overloaded.
+        ApiServerBusy,
+        /// Service discovery cannot be reached.
+        DiscoveryUnreachable,
+        /// A service that was seen in this rollout is gone from service discovery.
+        ServiceVanished,
+        /// Another rollout owns the StatefulSet.
+        OwnedByAnother,
+        /// Pods are at several revisions, so no partition can hold them.
+        CannotHold,
+    }
+);
 
 impl Reason {
-    /// The word, CamelCase as in the code.
-    pub fn name(self) -> String {
-        format!("{self:?}")
-    }
-
     /// Whether it is somebody else's turn: the rollout cannot move by waiting alone.
     pub fn blocks(self) -> bool {
         matches!(
@@ -242,52 +222,29 @@ pub struct PodRow {
     pub leaked: bool,
 }
 
-/// Where a Pod stands in its rollout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PodState {
-    /// At an old revision, and available.
-    Old,
-    /// At an old revision, and not available.
-    OldUnready,
-    /// We are about to evict it, or have.
-    Evicting,
-    /// Going, but not because of us.
-    Terminating,
-    /// Gone because of us, its successor not yet seen.
-    Recreating,
-    /// Gone for another reason, or never there.
-    Missing,
-    /// At the update revision, coming up.
-    Starting,
-    /// At the update revision, and in trouble.
-    Broken,
-    /// At the update revision, and good.
-    Updated,
-}
-
-impl PodState {
-    /// The name in `status.Pods[].state`.
-    pub fn name(self) -> String {
-        format!("{self:?}")
+names!(
+    /// Where a Pod stands in its rollout: `status.Pods[].state`.
+    PodState {
+        /// At an old revision, and available.
+        Old,
+        /// At an old revision, and not available.
+        OldUnready,
+        /// We are about to evict it, or have.
+        Evicting,
+        /// Going, but not because of us.
+        Terminating,
+        /// Gone because of us, its successor not yet seen.
+        Recreating,
+        /// Gone for another reason, or never there.
+        Missing,
+        /// At the update revision, coming up.
+        Starting,
+        /// At the update revision, and in trouble.
+        Broken,
+        /// At the update revision, and good.
+        Updated,
     }
-
-    /// The state of a name, if there is one.
-    pub fn parse(name: &str) -> Option<Self> {
-        [
-            Self::Old,
-            Self::OldUnready,
-            Self::Evicting,
-            Self::Terminating,
-            Self::Recreating,
-            Self::Missing,
-            Self::Starting,
-            Self::Broken,
-            Self::Updated,
-        ]
-        .into_iter()
-        .find(|state| state.name() == name)
-    }
-}
+);
 
 /// A standard Kubernetes condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -306,31 +263,18 @@ pub struct Condition {
     pub observed_generation: i64,
 }
 
-/// The conditions of a rollout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConditionKind {
-    /// Whether the rollout goes on by itself, has got there, or has not failed.
-    Progressing,
-    /// Whether every Pod of the set is available.
-    Available,
-    /// Whether something else has to happen first.
-    Blocked,
-    /// Whether Pods run a revision that no step released.
-    Leaked,
-    /// Whether the rollout names services, a channel or a callback that this operator cannot serve.
-    NotGated,
-}
-
-impl ConditionKind {
-    /// The name in `conditions[].type`.
-    pub fn name(self) -> String {
-        format!("{self:?}")
+names!(
+    /// The conditions of a rollout: `conditions[].type`.
+    ConditionKind {
+        /// Whether the rollout goes on by itself, has got there, or has not failed.
+        Progressing,
+        /// Whether every Pod of the set is available.
+        Available,
+        /// Whether something else has to happen first.
+        Blocked,
+        /// Whether Pods run a revision that no step released.
+        Leaked,
+        /// Whether the rollout names services, a channel or a callback that this operator cannot serve.
+        NotGated,
     }
-
-    /// The kind of a name, if there is one.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Progressing, Self::Available, Self::Blocked, Self::Leaked, Self::NotGated]
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
-}
+);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::replicas::IntOrString;
 use super::rollout::WorkloadRef;
-use super::rollout_status::{Condition, is_zero, named};
+use super::rollout_status::{Condition, is_zero};
 use super::schema;
 
 /// What is released, and how far it may go.
@@ -224,23 +224,3 @@ pub struct BatchStatus {
     #[schemars(skip)]
     pub rest: Map<String, Value>,
 }
-
-/// Where a batch is, by `batchState`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BatchState {
-    Upgrading,
-    Verifying,
-    Ready,
-}
-
-/// Where a BatchRelease is, by `phase`; at birth it has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BatchPhase {
-    Preparing,
-    Progressing,
-    Finalizing,
-    Completed,
-}
-
-named!(BatchState: Upgrading, Verifying, Ready);
-named!(BatchPhase: Preparing, Progressing, Finalizing, Completed);

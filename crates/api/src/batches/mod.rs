@@ -23,15 +23,14 @@ pub mod validate;
 
 pub use self::engine::batch_release::{engine_release, engine_release_status, release_status};
 pub use batch_release::{
-    Batch, BatchPhase, BatchRelease, BatchReleaseSpec, BatchReleaseStatus, BatchState, BatchStatus,
-    ReleasePlan,
+    Batch, BatchRelease, BatchReleaseSpec, BatchReleaseStatus, BatchStatus, ReleasePlan,
 };
 pub use convert::{ConvertError, Version, convert, convert_review, to_stored};
 pub use crds::{CONVERT_PATH, crds};
 pub use defaults::defaulted;
 pub use plan::{Plan, PlanError, PlanStep, StepPause, plan_hash, release_plan_hash};
-pub use replicas::{IntOrPercent, IntOrString, NotACount};
+pub use replicas::{IntOrString, NotACount, count};
 pub use rollout::{Canary, Pause, Rollout, RolloutSpec, Step, Strategy, WorkloadRef};
 pub use rollout_history::{RolloutHistory, RolloutHistorySpec, RolloutHistoryStatus};
-pub use rollout_status::{CanaryStatus, Condition, Phase, RolloutStatus, StepState};
+pub use rollout_status::{CanaryStatus, Condition, RolloutStatus};
 pub use validate::{Claim, Context, Rules, validate};

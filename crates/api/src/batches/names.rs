@@ -76,19 +76,6 @@ pub const HELD_PARTITION: &str = "sluice.dev/held-partition";
 /// too.
 pub const PAUSED: &str = "sluice.dev/paused";
 
-/// Annotation of a blue-green workload: its strategy before the release.
-pub const ORIGINAL_DEPLOYMENT_STRATEGY: &str = "rollouts.kruise.io/original-deployment-strategy";
-
-/// Annotation of a Deployment under the MinReadySeconds strategy: its own minReadySeconds.
-pub const ORIGINAL_MIN_READY_SECONDS: &str = "rollouts.kruise.io/original-min-ready-seconds";
-
-/// Annotation of a Deployment under the MinReadySeconds strategy: its own progressDeadlineSeconds.
-pub const ORIGINAL_PROGRESS_DEADLINE: &str =
-    "rollouts.kruise.io/original-progress-deadline-seconds";
-
-/// Annotation of a Deployment under the MinReadySeconds strategy: its own maxUnavailable.
-pub const ORIGINAL_MAX_UNAVAILABLE: &str = "rollouts.kruise.io/original-max-unavailable";
-
 /// Label of a RolloutHistory: the Rollout that it is of.
 pub const ROLLOUT_NAME: &str = "rollouts.kruise.io/rollout-name";
 
@@ -104,9 +91,6 @@ pub const CONTROLLER_REVISION_HASH: &str = "controller-revision-hash";
 
 /// Label of a Pod of a Deployment, by Kubernetes.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
-
-/// Annotation of a Pod, by Kubernetes: which of several is deleted first, lower ones earlier.
-pub const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The lease of the original's manager; while it is renewed, two would drive one workload.
 pub const ORIGINAL_LEASE: &str = "71ddec2c.kruise.io";

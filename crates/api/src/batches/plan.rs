@@ -1,10 +1,11 @@
 //! The steps of a release as numbers: what a front works with.
 
+use engine::quantity::IntOrPercent;
 use serde_json::Value;
 use thiserror::Error;
 
 use super::batch_release::ReleasePlan;
-use super::replicas::{IntOrPercent, IntOrString, NotACount};
+use super::replicas::{IntOrString, NotACount};
 use super::rollout::{Canary, Pause, Strategy};
 use crate::canonical::fingerprint;
 

@@ -144,69 +144,6 @@ pub struct Condition {
     pub rest: Map<String, Value>,
 }
 
-/// Where a step is, by `currentStepState`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StepState {
-    BeforeStepUpgrade,
-    StepUpgrade,
-    StepTrafficRouting,
-    StepMetricsAnalysis,
-    StepPaused,
-    StepReady,
-    Completed,
-}
-
-/// Where a Rollout is, by `phase`; at birth it has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    Initial,
-    Healthy,
-    Progressing,
-    Terminating,
-    Disabling,
-    Disabled,
-}
-
-macro_rules! named {
-    ($type:ident: $($name:ident),+) => {
-        impl $type {
-            /// All of them, in order.
-            pub const ALL: &[Self] = &[$(Self::$name),+];
-
-            /// As it is written in a status.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$name => stringify!($name)),+ }
-            }
-
-            /// The one of this name; `None` for a name that is not known.
-            pub fn of(name: &str) -> Option<Self> {
-                match name { $(stringify!($name) => Some(Self::$name),)+ _ => None }
-            }
-        }
-    };
-}
-pub(super) use named;
-
-named!(StepState: BeforeStepUpgrade, StepUpgrade, StepTrafficRouting, StepMetricsAnalysis, StepPaused, StepReady, Completed);
-named!(Phase: Initial, Healthy, Progressing, Terminating, Disabling, Disabled);
-
 pub(super) fn is_zero(number: &i64) -> bool {
     *number == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_as_they_are_written() {
-        for state in StepState::ALL {
-            assert_eq!(StepState::of(state.name()), Some(*state));
-        }
-        for phase in Phase::ALL {
-            assert_eq!(Phase::of(phase.name()), Some(*phase));
-        }
-        assert_eq!(StepState::of("stepready"), None);
-        assert_eq!(Phase::of(""), None);
-    }
 }

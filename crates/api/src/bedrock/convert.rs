@@ -87,7 +87,7 @@ pub fn engine_status(status: &StatefulsetRolloutStatus) -> inner::Status {
         }),
         percent_requested: status.percent_requested.and_then(|percent| u8::try_from(percent).ok()),
         reason: status.reason.clone(),
-        reason_code: progressing.and_then(|condition| reason(&condition.reason)),
+        reason_code: progressing.and_then(|condition| inner::Reason::of(&condition.reason)),
         ready_replicas: narrow(status.ready_replicas),
         discovery_ready: status.ready_replicas_service_discovery.map(narrow),
         paused: status.paused,
@@ -209,7 +209,7 @@ fn row_out(row: &inner::PodRow, status: &inner::Status) -> Pod {
         version: row.version.clone(),
         ready: row.ready,
         service_discovery_ready: row.discovery_ready,
-        state: row.state.name(),
+        state: row.state.name().to_owned(),
         since: row.since,
         leaked: row.leaked,
     };
@@ -231,7 +231,7 @@ fn row_out(row: &inner::PodRow, status: &inner::Status) -> Pod {
 }
 
 fn row_in(pod: &Pod, status: &StatefulsetRolloutStatus) -> inner::PodRow {
-    let state = inner::PodState::parse(&pod.state).unwrap_or(inner::PodState::Missing);
+    let state = inner::PodState::of(&pod.state).unwrap_or(inner::PodState::Missing);
     let (mut revision, mut version) = (pod.revision.clone(), pod.version.clone());
     if status.pods.len() >= SHORT_ROWS_FROM && revision.is_empty() {
         let rest = at_rest(
@@ -261,7 +261,7 @@ fn row_in(pod: &Pod, status: &StatefulsetRolloutStatus) -> inner::PodRow {
 
 fn condition_out(condition: &inner::Condition) -> Condition {
     Condition {
-        type_: condition.kind.name(),
+        type_: condition.kind.name().to_owned(),
         status: if condition.holds { "True" } else { "False" }.to_owned(),
         reason: condition.reason.clone(),
         message: condition.message.clone(),
@@ -272,7 +272,7 @@ fn condition_out(condition: &inner::Condition) -> Condition {
 
 fn condition_in(condition: &Condition) -> Option<inner::Condition> {
     Some(inner::Condition {
-        kind: inner::ConditionKind::parse(&condition.type_)?,
+        kind: inner::ConditionKind::of(&condition.type_)?,
         holds: condition.status == "True",
         reason: condition.reason.clone(),
         message: condition.message.clone(),
@@ -312,30 +312,6 @@ pub fn selector(selector: Option<&Value>) -> String {
 /// Numbers of Pods are never negative and far below the limit; what is not is held to the range.
 fn narrow(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
-}
-
-macro_rules! reasons {
-    ($($name:ident)*) => {
-        /// Reasons by their names, which are those of the code.
-        const REASONS: &[inner::Reason] = &[$(inner::Reason::$name),*];
-
-        #[cfg(test)]
-        fn is_listed(reason: inner::Reason) -> bool {
-            match reason { $(inner::Reason::$name)|* => true }
-        }
-    };
-}
-
-reasons! {
-    Creating Applying WaitingForController Settling Evicting WaitingForPods
-    WaitingForInterval PauseRequested LeakFound HoldLost Completed ProgressDeadlineExceeded
-    StatefulSetDeleted InvalidStatefulSet CannotWriteStatefulSet BudgetExhausted BudgetNeverAllows
-    BudgetNotReady AmbiguousBudget UnhealthyPodsHoldBudget LowerPodNotReady EvictionRefused ApiServerBusy
-    DiscoveryUnreachable ServiceVanished OwnedByAnother CannotHold
-}
-
-fn reason(name: &str) -> Option<inner::Reason> {
-    REASONS.iter().copied().find(|reason| reason.name() == name)
 }
 
 #[cfg(test)]

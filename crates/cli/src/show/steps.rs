@@ -1,7 +1,7 @@
 //! The steps of a release as a table: what was asked for, what it means now, and where it stands.
 
-use api::batches::rollout_status::StepState;
 use api::batches::{Plan, StepPause};
+use engine::front::rollout::StepState;
 use serde::Serialize;
 
 use super::age::span;

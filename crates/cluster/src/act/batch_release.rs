@@ -18,13 +18,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tracing::warn;
 
-use super::work::{Way, Work};
+use super::work::{Object, Work, managed, patch};
 use super::{ActReport, GoOn, Hands};
+use crate::disrupt::Way;
 use crate::error::Error;
 use crate::observe::batch_release::{Live, Observed};
 use crate::seen::{PodSeen, ReplicaSetSeen};
 use crate::subject::{Front, Subject};
-use crate::wire::{self, Ask, Content, FIELD_MANAGER};
+use crate::wire::{self, Ask, Content};
 use crate::workload::Take;
 use crate::workload::replica_sets::{self, NAMES};
 
@@ -39,7 +40,8 @@ pub async fn act(
     action: &Action,
     go_on: &(dyn Fn() -> GoOn + Send + Sync),
 ) -> ActReport {
-    let mut writer = Writer { work: Work::new(hands, subject(seen), go_on), seen };
+    let subject = Subject::new(Front::BatchRelease, seen.key.clone());
+    let mut writer = Writer { work: Work::new(hands, subject, go_on), seen };
     match action {
         Action::AddFinalizer => writer.finalizers(true).await,
         Action::RemoveFinalizer => writer.finalizers(false).await,
@@ -61,25 +63,9 @@ pub async fn act(
     writer.work.report
 }
 
-fn subject(seen: &Observed) -> Subject {
-    Subject::new(Front::BatchRelease, seen.key.clone())
-}
-
 struct Writer<'a> {
     work: Work<'a>,
     seen: &'a Observed,
-}
-
-/// An object to be written, as it was looked at.
-struct Object<'a> {
-    /// As its watch is called.
-    title: &'static str,
-    /// As errors call it.
-    words: String,
-    path: String,
-    uid: &'a str,
-    /// Empty where any version will do.
-    resource_version: &'a str,
 }
 
 impl Writer<'_> {
@@ -88,14 +74,7 @@ impl Writer<'_> {
         let others = seen.release.finalizers().iter().filter(|one| *one != BATCH_RELEASE_FINALIZER);
         let mut finalizers: Vec<&str> = others.map(String::as_str).collect();
         finalizers.extend(stands.then_some(BATCH_RELEASE_FINALIZER));
-        let subject = subject(seen);
-        let object = Object {
-            title: subject.front.plural(),
-            words: subject.to_string(),
-            path: subject.path(),
-            uid: &seen.uid.0,
-            resource_version: &seen.resource_version,
-        };
+        let object = Object::of(&self.work.subject, &seen.uid.0, &seen.resource_version);
         self.patch(&object, json!({"metadata": {"finalizers": finalizers}})).await;
     }
 
@@ -174,12 +153,11 @@ impl Writer<'_> {
                 verb: "create",
                 object: &object,
                 method: Method::POST,
-                path: format!("{}?fieldManager={FIELD_MANAGER}", self.replica_sets()),
+                path: managed(&self.replica_sets()),
                 content: Content::Json,
                 body: Some(&set),
             };
-            let answer = wire::send(&self.work.hands.client, &ask).await;
-            let made = answer.and_then(|answer| answer.or_error(ask.verb, &object));
+            let made = wire::ask(&self.work.hands.client, &ask).await;
             let taken = matches!(&made, Err(Error::Conflict { .. })) && nth + 1 < NAMES;
             if !taken {
                 return self.note(ReplicaSetSeen::SOURCE.title, made);
@@ -223,20 +201,15 @@ impl Writer<'_> {
     }
 
     async fn patch(&mut self, object: &Object<'_>, body: Value) {
-        if !self.work.may() {
-            return;
+        if let Err(error) = self.work.patch(object, body).await {
+            self.failed(&error);
         }
-        let written = patch(&self.work.hands.client, object, body).await;
-        self.note(object.title, written);
     }
 
     /// What came of a write.
     fn note(&mut self, title: &'static str, written: Result<Value, Error>) {
         match written {
-            Ok(object) => {
-                let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-                self.work.report.unseen.note(title, version);
-            }
+            Ok(object) => self.work.note(title, &object),
             Err(error) => self.failed(&error),
         }
     }
@@ -268,13 +241,8 @@ impl Writer<'_> {
 }
 
 fn object(live: &Live) -> Object<'_> {
-    Object {
-        title: live.workload.kind.facts().source.title,
-        words: live.workload.to_string(),
-        path: live.path.clone(),
-        uid: live.object["metadata"]["uid"].as_str().unwrap_or_default(),
-        resource_version: &live.resource_version,
-    }
+    let uid = live.object["metadata"]["uid"].as_str().unwrap_or_default();
+    Object::workload(&live.workload, &live.path, uid, &live.resource_version)
 }
 
 fn labels(mark: &Mark) -> Value {
@@ -287,23 +255,6 @@ fn labels(mark: &Mark) -> Value {
     json!({"metadata": {"labels": labels}})
 }
 
-/// One merge patch of the object that was looked at.
-async fn patch(client: &Client, object: &Object<'_>, mut body: Value) -> Result<Value, Error> {
-    body["metadata"]["uid"] = json!(object.uid);
-    if !object.resource_version.is_empty() {
-        body["metadata"]["resourceVersion"] = json!(object.resource_version);
-    }
-    let ask = Ask {
-        verb: "patch",
-        object: &object.words,
-        method: Method::PATCH,
-        path: format!("{}?fieldManager={FIELD_MANAGER}", object.path),
-        content: Content::MergePatch,
-        body: Some(&body),
-    };
-    wire::send(client, &ask).await?.or_error(ask.verb, &object.words)
-}
-
 /// A ReplicaSet of the Deployment that has its template already, as the server has it now.
 async fn twin(client: &Client, path: String, live: &Live) -> Result<Option<String>, Error> {
     let object = format!("ReplicaSets of {}", live.workload);
@@ -314,7 +265,7 @@ async fn twin(client: &Client, path: String, live: &Live) -> Result<Option<Strin
     let labels = labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()));
     let path = format!("{path}?labelSelector={}", labels.collect::<Vec<_>>().join(","));
     let ask = Ask { verb, object: &object, method, path, content, body: None };
-    let list = wire::send(client, &ask).await?.or_error(verb, &object)?;
+    let list = wire::ask(client, &ask).await?;
     let template = crate::seen::replica_set::fingerprint(&live.object["spec"]["template"]);
     let uid = live.object["metadata"]["uid"].as_str().unwrap_or_default();
     let sets = list["items"].as_array().into_iter().flatten();

@@ -10,9 +10,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::Hands;
+use super::work::managed;
 use crate::error::Error;
 use crate::observe::rollout::Observed;
-use crate::wire::{self, Ask, Content, FIELD_MANAGER};
+use crate::wire::{self, Ask, Content};
 
 const VERSION: &str = "rollouts.kruise.io/v1alpha1";
 const LETTERS: usize = 6;
@@ -43,7 +44,7 @@ pub async fn begin(hands: &Hands, seen: &Observed, id: &str) -> Result<(), Error
             },
         },
     });
-    let path = format!("{}?fieldManager={FIELD_MANAGER}", collection(seen));
+    let path = managed(&collection(seen));
     match ask(hands, seen, "create", Method::POST, path, Some(&body)).await {
         // It is there already.
         Err(Error::Conflict { .. }) => Ok(()),
@@ -73,7 +74,7 @@ pub async fn complete(hands: &Hands, seen: &Observed, id: &str) -> Result<(), Er
     );
     let pods = ask(hands, seen, "list the Pods of", Method::GET, pods, None).await?;
     let status = json!({ "status": { "phase": "completed", "canarySteps": steps(&pods) } });
-    let path = format!("{path}/status?fieldManager={FIELD_MANAGER}");
+    let path = managed(&format!("{path}/status"));
     ask(hands, seen, "patch", Method::PATCH, path, Some(&status)).await.map(drop)
 }
 
@@ -122,5 +123,5 @@ async fn ask(
         _ => Content::Json,
     };
     let ask = Ask { verb, object: &object, method, path, content, body };
-    wire::send(&hands.client, &ask).await?.or_error(verb, &object)
+    wire::ask(&hands.client, &ask).await
 }

@@ -6,9 +6,10 @@ use engine::decision::Action;
 use engine::world::{Applied, ApplyRefused, Strategy};
 use tracing::warn;
 
-use super::work::{Way, Work};
+use super::work::Work;
 use super::{ActReport, GoOn, Hands};
 use crate::apply::{self, Write};
+use crate::disrupt::Way;
 use crate::observe::statefulset_rollout::Observed;
 use crate::subject::{Front, Subject};
 

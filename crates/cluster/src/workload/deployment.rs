@@ -266,7 +266,7 @@ fn bounds(strategy: &Value) -> Option<Rolling> {
 }
 
 fn written(rolling: Rolling) -> Value {
-    let count = |count| api::batches::IntOrString::from(api::batches::IntOrPercent::from(count)).0;
+    let count = |count| api::batches::IntOrString::from(count).0;
     json!({
         "maxSurge": count(rolling.max_surge),
         "maxUnavailable": count(rolling.max_unavailable),

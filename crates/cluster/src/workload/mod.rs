@@ -303,7 +303,7 @@ fn annotated(object: &Value, names: &[&str]) -> bool {
 
 /// A count or a percentage, where there is one that can be read.
 fn count(value: &Value) -> Option<IntOrPercent> {
-    api::batches::IntOrPercent::read(value).ok().map(Into::into)
+    api::batches::count(value).ok()
 }
 
 /// A number of Pods, of seconds or of a generation; `absent` where there is none.

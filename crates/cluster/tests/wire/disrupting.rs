@@ -1,6 +1,6 @@
 //! Evictions and deletions: what is sent, and each answer that a server gives.
 
-use cluster::evict::Disruption;
+use cluster::disrupt::{Disruption, Way, disrupt};
 use engine::decision::Victim;
 use engine::world::{Refusal, Uid};
 use serde_json::{Value, json};
@@ -20,11 +20,11 @@ fn recorded(title: &str) -> Reply {
 }
 
 async fn evicted(reply: Reply) -> Disruption {
-    cluster::evict::evict(&script([reply]).0, "exch", &victim()).await
+    disrupt(&script([reply]).0, "exch", &victim(), Way::Evict).await
 }
 
 async fn deleted(reply: Reply) -> Disruption {
-    cluster::delete::delete(&script([reply]).0, "exch", &victim()).await
+    disrupt(&script([reply]).0, "exch", &victim(), Way::Delete).await
 }
 
 fn refused(refusal: Refusal) -> Disruption {
@@ -34,7 +34,7 @@ fn refused(refusal: Refusal) -> Disruption {
 #[tokio::test(start_paused = true)]
 async fn an_eviction_carries_the_uid_where_the_server_reads_it() {
     let (client, far) = script([recorded("accepted")]);
-    cluster::evict::evict(&client, "exch", &victim()).await;
+    disrupt(&client, "exch", &victim(), Way::Evict).await;
     let asked = far.take();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].line, "POST /api/v1/namespaces/exch/pods/web-3/eviction");
@@ -135,7 +135,7 @@ async fn nobody_knows_what_came_of_a_request_without_a_clear_answer() {
 #[tokio::test(start_paused = true)]
 async fn a_deletion_is_guarded_by_uid_and_resource_version() {
     let (client, far) = script([Reply::ok(json!({"kind": "Pod"}))]);
-    let disruption = cluster::delete::delete(&client, "exch", &victim()).await;
+    let disruption = disrupt(&client, "exch", &victim(), Way::Delete).await;
     assert_eq!(disruption, Disruption::Accepted);
     let asked = far.take();
     assert_eq!(asked[0].line, "DELETE /api/v1/namespaces/exch/pods/web-3");

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cluster::act::statefulset_rollout::act;
-use cluster::evict::Disruption;
+use cluster::disrupt::{Disruption, Way, disrupt};
 use cluster::observe::statefulset_rollout::{Observed, observe};
-use cluster::status::statefulset_rollout as status;
+use cluster::status;
 use cluster::{Caches, Clock, Durations, Elector, Events, Front, GoOn, Hands, Key, Subject, Told};
 use engine::decision::{Action, Victim};
 use engine::status::{Phase, Status};
@@ -162,7 +162,7 @@ async fn one_pod_goes_and_the_next_is_refused_by_the_budget() {
     assert_eq!((now[0].name.as_str(), now.len()), ("web-0", 4));
     assert_ne!(now[0].uid, pods[0].uid);
     // The successor bears the name, but it is not meant.
-    let again = cluster::evict::evict(&embedded.client, "default", &pods[0]).await;
+    let again = disrupt(&embedded.client, "default", &pods[0], Way::Evict).await;
     assert!(matches!(again, Disruption::Refused { refusal: Refusal::Gone, .. }), "{again:?}");
 }
 
@@ -207,13 +207,13 @@ async fn a_status_comes_back_as_it_was_written_and_an_older_look_meets_a_conflic
         ..Status::default()
     };
     let Embedded { hands, caches, .. } = &embedded;
-    let version = status::write(hands, caches, &seen, &wanted).await.unwrap();
+    let version = status::statefulset_rollout(hands, caches, &seen, &wanted).await.unwrap();
     assert_eq!(embedded.look().world.status, wanted, "before the watch shows it");
     pass(1).await;
     let shown = embedded.look();
     assert_eq!((shown.resource_version.as_str(), &shown.world.status), (version.as_str(), &wanted));
     assert_eq!(shown.world.rollout.generation, 1);
-    let error = status::write(hands, caches, &seen, &wanted).await.unwrap_err();
+    let error = status::statefulset_rollout(hands, caches, &seen, &wanted).await.unwrap_err();
     assert!(error.is_conflict(), "{error}");
 }
 

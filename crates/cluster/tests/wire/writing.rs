@@ -1,7 +1,7 @@
 //! The status: how it is written, and that no decision is taken on an older one.
 
 use cluster::Error;
-use cluster::status::statefulset_rollout as status;
+use cluster::status;
 use engine::status::{Phase, Status};
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ fn stored(version: u32) -> impl FnMut(&Asked) -> Reply + Send + 'static {
 async fn a_status_is_put_under_the_version_that_was_read() {
     let played = Played::start(usual(), stored(101)).await;
     let seen = played.look("web").unwrap();
-    let version = status::write(&played.hands, &played.caches, &seen, &in_progress()).await;
+    let version =
+        status::statefulset_rollout(&played.hands, &played.caches, &seen, &in_progress()).await;
     assert_eq!(version.unwrap(), "101");
     let asked = played.far.take();
     assert_eq!(
@@ -45,7 +46,9 @@ async fn a_status_is_put_under_the_version_that_was_read() {
 async fn what_we_wrote_is_read_back_before_the_watch_shows_it() {
     let played = Played::start(usual(), stored(105)).await;
     let seen = played.look("web").unwrap();
-    status::write(&played.hands, &played.caches, &seen, &in_progress()).await.unwrap();
+    status::statefulset_rollout(&played.hands, &played.caches, &seen, &in_progress())
+        .await
+        .unwrap();
     let ours = |version: &str, phase| {
         let seen = played.look("web").unwrap();
         assert_eq!((seen.resource_version.as_str(), seen.world.status.phase), (version, phase));
@@ -73,7 +76,9 @@ async fn what_we_wrote_is_read_back_before_the_watch_shows_it() {
 async fn a_rollout_that_was_made_anew_does_not_inherit_what_we_wrote() {
     let played = Played::start(usual(), stored(105)).await;
     let seen = played.look("web").unwrap();
-    status::write(&played.hands, &played.caches, &seen, &in_progress()).await.unwrap();
+    status::statefulset_rollout(&played.hands, &played.caches, &seen, &in_progress())
+        .await
+        .unwrap();
     let mut anew = rollout("web", 104);
     anew["metadata"]["uid"] = json!("another");
     played.push("statefulsetrollouts", "MODIFIED", anew).await;
@@ -86,7 +91,9 @@ async fn a_conflict_and_a_rollout_that_is_gone_are_told_apart() {
     async fn written(reply: fn() -> Reply) -> Error {
         let played = Played::start(usual(), move |_| reply()).await;
         let seen = played.look("web").unwrap();
-        status::write(&played.hands, &played.caches, &seen, &in_progress()).await.unwrap_err()
+        status::statefulset_rollout(&played.hands, &played.caches, &seen, &in_progress())
+            .await
+            .unwrap_err()
     }
     let conflict = written(|| Reply::failure(409, "the object has been modified")).await;
     assert!(conflict.is_conflict() && conflict.may_pass());

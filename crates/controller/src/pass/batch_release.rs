@@ -2,15 +2,14 @@
 
 use cluster::act::batch_release::act;
 use cluster::observe::batch_release::{Observed, Terms, observe};
-use cluster::status::batch_release as status;
-use cluster::{ActReport, GoOn, Key, Subject, Told};
+use cluster::{ActReport, GoOn, Key, Subject, status};
 use engine::decision::Action as Motion;
-use engine::front::batch_release::{Action, Decision, Notice, Phase, Status, decide, news};
+use engine::front::batch_release::{Action, Decision, Phase, Status, decide, news};
 use jiff::{SignedDuration, Timestamp};
 use tracing::{debug, info};
 
 use super::failing::{disrupted, later, unwritten};
-use super::{Done, NO_DEPLOYMENTS, Write, due};
+use super::{Done, NO_DEPLOYMENTS, Write, due, earlier, told, wrote};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -50,7 +49,7 @@ pub(super) async fn pass(shop: &Shop, subject: Subject, mut memory: Memory) -> D
     }
     match due(decision.status.change(&observed.world.status), &memory, NUMBERS, now) {
         Write::No => {}
-        Write::At(at) => wake = Some(wake.map_or(at, |wake| wake.min(at))),
+        Write::At(at) => wake = earlier(wake, Some(at)),
         Write::Now => match write(shop, &subject, &observed, &decision, &mut memory, now).await {
             // What is written next is written over this.
             Ok(version) => observed.resource_version = version,
@@ -95,10 +94,8 @@ async fn write(
 ) -> Result<String, cluster::Error> {
     let context = &shop.context;
     let caches = &context.attention.caches;
-    let version = status::write(&shop.hands, caches, observed, &decision.status).await?;
-    context.metrics.status_write();
-    memory.wrote_at = Some(now);
-    memory.succeeded();
+    let version = status::batch_release(&shop.hands, caches, observed, &decision.status).await?;
+    wrote(shop, memory, now);
     let (before, after) = (&observed.world.status, &decision.status);
     log(&observed.key, before, after);
     let news = news(before, after).into_iter().map(told).collect();
@@ -144,12 +141,7 @@ fn log(key: &Key, before: &Status, after: &Status) {
         debug!(release = %key, message, "status written");
         return;
     }
-    let phase = after.phase.map_or_else(String::new, Phase::name);
+    let phase = after.phase.map(Phase::name).unwrap_or_default();
     let state = after.batch_state.map(|state| state.name()).unwrap_or_default();
     info!(release = %key, phase, batch = after.current_batch, state, message, "status written");
-}
-
-fn told(notice: Notice) -> Told {
-    let Notice { reason, warning, text } = notice;
-    Told { warning, reason, action: "Release".to_owned(), note: text }
 }

@@ -1,6 +1,7 @@
 //! One look at one subject: observe, decide, write the status, act. One file per front, same shape.
 
-use cluster::{Front, Subject};
+use cluster::{Front, Subject, Told};
+use engine::front::Notice;
 use engine::front::batch_release::Change;
 use jiff::{SignedDuration, Timestamp};
 
@@ -71,6 +72,23 @@ fn due(change: Change, memory: &Memory, numbers: SignedDuration, now: Timestamp)
             }
         }
     }
+}
+
+/// A status was written.
+fn wrote(shop: &Shop, memory: &mut Memory, now: Timestamp) {
+    shop.context.metrics.status_write();
+    memory.wrote_at = Some(now);
+    memory.succeeded();
+}
+
+/// The earlier of two times to look again.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
+}
+
+/// What is told of a release in batches.
+fn told(Notice { reason, warning, text }: Notice) -> Told {
+    Told { warning, reason, action: "Release".to_owned(), note: text }
 }
 
 /// Why Deployments are left alone.

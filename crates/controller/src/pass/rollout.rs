@@ -4,14 +4,13 @@ use cluster::act::rollout::{Report, act};
 use cluster::kind::Owns;
 use cluster::observe::rollout::{Live, Observed, observe};
 use cluster::original::Running;
-use cluster::status::rollout as status;
-use cluster::{GoOn, Key, Subject, Told};
-use engine::front::rollout::{Action, Notice, Phase, Settings, Status, decide};
-use jiff::{SignedDuration, Timestamp};
+use cluster::{GoOn, Key, Subject, status};
+use engine::front::rollout::{Action, Phase, Settings, Status, decide};
+use jiff::SignedDuration;
 use tracing::{debug, info};
 
 use super::failing::{later, undone, unwritten};
-use super::{Done, NO_DEPLOYMENTS, Write, due, history};
+use super::{Done, NO_DEPLOYMENTS, Write, due, earlier, history, told, wrote};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -59,11 +58,10 @@ pub(super) async fn pass(
     match due(decision.status.change(&observed.world.status), &memory, NUMBERS, now) {
         Write::No => {}
         Write::At(at) => wake = earlier(wake, Some(at)),
-        Write::Now => match status::write(&shop.hands, caches, &observed, &decision.status).await {
+        Write::Now => match status::rollout(&shop.hands, caches, &observed, &decision.status).await
+        {
             Ok(version) => {
-                context.metrics.status_write();
-                memory.wrote_at = Some(now);
-                memory.succeeded();
+                wrote(shop, &mut memory, now);
                 log(&key, &observed.world.status, &decision.status);
                 // What is written next is written over this.
                 observed.resource_version = version;
@@ -74,8 +72,7 @@ pub(super) async fn pass(
             }
         },
     }
-    let told = decision.told.iter().map(told).collect();
-    shop.outbox.put(&subject, &observed.uid, told);
+    shop.outbox.put(&subject, &observed.uid, decision.told.into_iter().map(told).collect());
     let keeps = gates.rollout_history && original.is_none();
     if keeps && !history::keep(shop, &observed, &decision.status, &mut memory).await {
         wake = earlier(wake, context.clock.now().checked_add(AGAIN).ok());
@@ -115,13 +112,6 @@ fn leave_deployments(observed: &mut Observed) {
     }
 }
 
-fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
-
 async fn carry_out(shop: &Shop, subject: &Subject, observed: &Observed, action: &Action) -> Report {
     let context = &shop.context;
     let rollout = &observed.world.rollout;
@@ -155,13 +145,4 @@ fn log(key: &Key, before: &Status, after: &Status) {
     }
     let (step, state) = stands(after).unwrap_or_default();
     info!(rollout = %key, from, to, step, state, message = after.message, "status written");
-}
-
-fn told(notice: &Notice) -> Told {
-    Told {
-        warning: notice.warning,
-        reason: notice.reason.to_owned(),
-        action: "Release".to_owned(),
-        note: notice.text.clone(),
-    }
 }

@@ -2,16 +2,15 @@
 
 use cluster::act::statefulset_rollout::act;
 use cluster::observe::statefulset_rollout::{Observed, observe};
-use cluster::status::statefulset_rollout as status;
-use cluster::{ActReport, Front, GoOn, Key, Subject, Told};
+use cluster::{ActReport, Front, GoOn, Key, Subject, Told, status};
 use engine::decision::{Action, Decision};
 use engine::notice::{self, Notice, Topic};
 use engine::status::{Phase, Status};
 use jiff::Timestamp;
 use tracing::{debug, info};
 
-use super::Done;
 use super::failing::{disrupted, later, unwritten};
+use super::{Done, wrote};
 use crate::context::Shop;
 use crate::memory::Memory;
 use crate::metrics::Stand;
@@ -62,10 +61,8 @@ async fn write(
 ) -> Result<(), cluster::Error> {
     let context = &shop.context;
     let caches = &context.attention.caches;
-    status::write(&shop.hands, caches, observed, &decision.status).await?;
-    context.metrics.status_write();
-    memory.wrote_at = Some(now);
-    memory.succeeded();
+    status::statefulset_rollout(&shop.hands, caches, observed, &decision.status).await?;
+    wrote(shop, memory, now);
     log(&observed.key, &observed.world.status, &decision.status);
     let news = notice::news(&observed.world.status, &decision.status);
     let subject = Subject::new(Front::StatefulsetRollout, observed.key.clone());

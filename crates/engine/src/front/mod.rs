@@ -7,3 +7,14 @@ pub mod batch_release;
 
 pub use report::describe;
 pub(crate) use report::pods;
+
+/// What is told of a release in batches, as an Event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// CamelCase word.
+    pub reason: String,
+    /// Whether a person ought to look.
+    pub warning: bool,
+    /// A sentence.
+    pub text: String,
+}

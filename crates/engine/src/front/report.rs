@@ -125,10 +125,10 @@ pub(crate) fn conditions(
     now: Timestamp,
 ) -> Vec<Condition> {
     let mut conditions = Vec::new();
-    let mut push = |kind: ConditionKind, holds: bool, reason: String, message: String| {
+    let mut push = |kind: ConditionKind, holds: bool, reason: &str, message: String| {
         let before = world.status.conditions.iter().find(|condition| condition.kind == kind);
         let since = before.filter(|c| c.holds == holds).map_or(now, |c| c.since);
-        let observed_generation = world.rollout.generation;
+        let (reason, observed_generation) = (reason.to_owned(), world.rollout.generation);
         conditions.push(Condition { kind, holds, reason, message, since, observed_generation });
     };
     let phase = status.phase.unwrap_or(Phase::Pending);
@@ -140,14 +140,14 @@ pub(crate) fn conditions(
     push(
         ConditionKind::Available,
         all,
-        word.to_owned(),
+        word,
         format!("{available} of {replicas} Pods are available"),
     );
     let blocked = hold.reason.blocks();
     let (word, message) = if blocked {
         (hold.reason.name(), hold.message.clone())
     } else {
-        ("NotBlocked".to_owned(), String::new())
+        ("NotBlocked", String::new())
     };
     push(ConditionKind::Blocked, blocked, word, message);
     let leaked = status.leaked_replicas;
@@ -161,10 +161,10 @@ pub(crate) fn conditions(
             them(n)
         ),
     };
-    push(ConditionKind::Leaked, leaked > 0, word.to_owned(), message);
+    push(ConditionKind::Leaked, leaked > 0, word, message);
     let ungated = ungated(world);
     if !ungated.is_empty() {
-        push(ConditionKind::NotGated, true, "NotConfigured".to_owned(), ungated.join("; "));
+        push(ConditionKind::NotGated, true, "NotConfigured", ungated.join("; "));
     }
     conditions
 }

@@ -318,7 +318,7 @@ pub(crate) fn deed(decision: &Decision) -> String {
 pub(crate) fn line(decision: &Decision) -> String {
     let status = &decision.status;
     let phase = status.phase.expect("every decision has a phase").name();
-    let reason = status.reason_code.map_or_else(String::new, Reason::name);
+    let reason = status.reason_code.map_or("", Reason::name);
     format!("{} {reason}: {}", phase.trim_start_matches("Rollout"), deed(decision))
 }
 

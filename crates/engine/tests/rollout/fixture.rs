@@ -282,6 +282,6 @@ fn settled(world: &World, decision: &Decision) {
 }
 
 /// The reasons of the Events.
-pub(crate) fn told(decision: &Decision) -> Vec<&'static str> {
-    decision.told.iter().map(|notice| notice.reason).collect()
+pub(crate) fn told(decision: &Decision) -> Vec<String> {
+    decision.told.iter().map(|notice| notice.reason.clone()).collect()
 }

@@ -245,10 +245,10 @@ impl Player {
             };
         }
         if let Some(phase) = changes.get("phase") {
-            it.phase = ReleasePhase::parse(phase);
+            it.phase = ReleasePhase::of(phase);
         }
         if let Some(state) = changes.get("state") {
-            it.batch_state = BatchState::parse(state);
+            it.batch_state = BatchState::of(state);
         }
         flag(changes, "back", &mut plan.rollback_in_batch);
         number(changes, "batch", &mut it.current_batch);

@@ -1,12 +1,13 @@
 //! The rules for a Rollout. A field that only the other version has is none here, and goes; the
 //! record keeps it.
 
+use engine::quantity::IntOrPercent;
 use serde_json::{Value, json};
 
 use super::ConvertError;
 use super::shape::{Fields, annotate, annotation};
 use crate::batches::names::{ROLLING_STYLE, TRAFFIC_ROUTING};
-use crate::batches::replicas::IntOrPercent;
+use crate::batches::replicas::count;
 
 /// v1alpha1 to v1beta1.
 pub(super) fn up(mut root: Fields<'_>) -> Result<(), ConvertError> {
@@ -88,7 +89,7 @@ fn step_down(step: &mut Fields<'_>) -> Result<(), ConvertError> {
     // What is no percentage is no weight either; the record keeps it.
     let Some(traffic) = step.text("traffic")? else { return Ok(()) };
     step.map.remove("traffic");
-    if let Ok(IntOrPercent::Percent(weight)) = IntOrPercent::read(&json!(traffic)) {
+    if let Ok(IntOrPercent::Percent(weight)) = count(&json!(traffic)) {
         step.map.insert("weight".into(), json!(weight));
     }
     Ok(())

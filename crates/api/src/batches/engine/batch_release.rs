@@ -34,10 +34,10 @@ pub fn engine_release(
         name: resource.name_any(),
         uid: Uid(resource.uid().unwrap_or_default()),
         generation: resource.metadata.generation.unwrap_or(0),
-        batches: batches.into_iter().map(|step| step.replicas.into()).collect(),
+        batches: batches.into_iter().map(|step| step.replicas).collect(),
         batch_partition: plan.batch_partition.map(narrow),
         rollout_id: plan.rollout_id.clone().unwrap_or_default(),
-        failure_threshold: failure_threshold.map(Into::into),
+        failure_threshold,
         plan_hash: release_plan_hash(plan),
         plan_error,
         other_style: other_style(resource),
@@ -70,9 +70,9 @@ fn other_style(resource: &BatchRelease) -> Option<String> {
 pub fn engine_release_status(status: &BatchReleaseStatus) -> inner::Status {
     let batch = &status.canary_status;
     inner::Status {
-        phase: inner::Phase::parse(&status.phase),
+        phase: inner::Phase::of(&status.phase),
         message: status.message.clone(),
-        batch_state: inner::BatchState::parse(&batch.batch_state),
+        batch_state: inner::BatchState::of(&batch.batch_state),
         current_batch: narrow(batch.current_batch),
         batch_ready_time: batch.batch_ready_time,
         updated: narrow(batch.updated_replicas),
@@ -101,7 +101,11 @@ pub fn release_status(status: &inner::Status, resource: &BatchRelease) -> BatchR
     BatchReleaseStatus {
         conditions: status.conditions.iter().map(condition_out).collect(),
         canary_status: BatchStatus {
-            batch_state: status.batch_state.map(inner::BatchState::name).unwrap_or_default(),
+            batch_state: status
+                .batch_state
+                .map(inner::BatchState::name)
+                .unwrap_or_default()
+                .to_owned(),
             current_batch: i64::from(status.current_batch),
             batch_ready_time: status.batch_ready_time,
             updated_replicas: i64::from(status.updated),
@@ -116,7 +120,7 @@ pub fn release_status(status: &inner::Status, resource: &BatchRelease) -> BatchR
         observed_workload_replicas: status.observed_replicas.map_or(-1, i64::from),
         collision_count: before.collision_count,
         observed_release_plan_hash: status.plan_hash.clone(),
-        phase: status.phase.map(inner::Phase::name).unwrap_or_default(),
+        phase: status.phase.map(inner::Phase::name).unwrap_or_default().to_owned(),
         message: status.message.clone(),
         evicting: status.evicting.iter().map(|uid| uid.0.clone()).collect(),
         last_eviction_time: status.last_eviction,
@@ -128,7 +132,7 @@ pub fn release_status(status: &inner::Status, resource: &BatchRelease) -> BatchR
 
 fn condition_out(condition: &inner::Condition) -> Condition {
     Condition {
-        type_: condition.kind.name(),
+        type_: condition.kind.name().to_owned(),
         status: if condition.holds { "True" } else { "False" }.to_owned(),
         last_update_time: Some(condition.updated),
         last_transition_time: Some(condition.since),
@@ -141,7 +145,7 @@ fn condition_out(condition: &inner::Condition) -> Condition {
 fn condition_in(condition: &Condition) -> Option<inner::Condition> {
     let (updated, since) = times(condition);
     Some(inner::Condition {
-        kind: inner::ConditionKind::parse(&condition.type_)?,
+        kind: inner::ConditionKind::of(&condition.type_)?,
         holds: condition.status == "True",
         reason: condition.reason.clone(),
         message: condition.message.clone(),

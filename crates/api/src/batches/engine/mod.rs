@@ -9,29 +9,9 @@ pub mod rollout;
 
 use std::collections::BTreeMap;
 
-use engine::quantity;
 use jiff::Timestamp;
 
-use super::replicas::IntOrPercent;
 use super::rollout_status::Condition;
-
-impl From<IntOrPercent> for quantity::IntOrPercent {
-    fn from(count: IntOrPercent) -> Self {
-        match count {
-            IntOrPercent::Int(pods) => Self::Int(pods),
-            IntOrPercent::Percent(percent) => Self::Percent(percent),
-        }
-    }
-}
-
-impl From<quantity::IntOrPercent> for IntOrPercent {
-    fn from(count: quantity::IntOrPercent) -> Self {
-        match count {
-            quantity::IntOrPercent::Int(pods) => Self::Int(pods),
-            quantity::IntOrPercent::Percent(percent) => Self::Percent(percent),
-        }
-    }
-}
 
 /// Numbers of Pods are never negative and far below the limit; what is not is held to the range.
 fn narrow(number: i64) -> u32 {

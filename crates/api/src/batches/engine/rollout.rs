@@ -1,7 +1,6 @@
 //! `Rollout`, and the `BatchRelease` that it writes.
 
 use engine::front::rollout as inner;
-use engine::quantity::IntOrPercent;
 use engine::world::Uid;
 use kube::ResourceExt;
 use serde_json::{Map, Value, json};
@@ -9,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::batch_release::{BatchRelease, ReleasePlan};
 use super::super::names::{GROUP, PAUSED, PLAN_HASH, ROLLBACK_IN_BATCH, ROLLOUT_FINALIZER};
 use super::super::plan::{Plan, StepPause, plan_hash, release_plan_hash};
-use super::super::replicas::{self, IntOrString};
+use super::super::replicas::IntOrString;
 use super::super::rollout::{Rollout, Strategy, WorkloadRef};
 use super::super::rollout_status::{CanaryStatus, Condition, RolloutStatus};
 use super::{narrow, says_true, times};
@@ -38,7 +37,7 @@ pub fn engine_rollout(resource: &Rollout, rival: Option<String>) -> inner::Rollo
         paused: spec.strategy.paused == Some(true),
         rollback_in_batch: says_true(annotations, ROLLBACK_IN_BATCH),
         steps: plan.map(steps),
-        failure_threshold: threshold.map(Into::into),
+        failure_threshold: threshold,
         hash: plan_hash(&spec.strategy),
         marked_hash: annotations.and_then(|all| all.get(PLAN_HASH)).cloned(),
         not_served: not_served(&spec.workload_ref, &spec.strategy),
@@ -48,17 +47,13 @@ pub fn engine_rollout(resource: &Rollout, rival: Option<String>) -> inner::Rollo
 
 fn steps(plan: Plan) -> Vec<inner::Step> {
     let step = |step: super::super::PlanStep| inner::Step {
-        replicas: step.replicas.into(),
+        replicas: step.replicas,
         pause: match step.pause {
             StepPause::Approval => inner::Pause::Approval,
             StepPause::Seconds(seconds) => inner::Pause::Seconds(seconds),
         },
     };
     plan.steps.into_iter().map(step).collect()
-}
-
-fn written(count: IntOrPercent) -> IntOrString {
-    replicas::IntOrPercent::from(count).into()
 }
 
 /// What another kind of release would be needed for. The webhook refuses it in the same words.
@@ -206,8 +201,8 @@ pub fn written_release(release: &BatchRelease, rollout: &Rollout) -> inner::Batc
         plan: asked.unwrap_or_else(unreadable),
         as_written,
         plan_seen: status.observed_release_plan_hash == release_plan_hash(plan),
-        phase: inner::ReleasePhase::parse(&status.phase),
-        batch_state: inner::BatchState::parse(&status.canary_status.batch_state),
+        phase: inner::ReleasePhase::of(&status.phase),
+        batch_state: inner::BatchState::of(&status.canary_status.batch_state),
         current_batch: narrow(status.canary_status.current_batch),
         updated: narrow(status.canary_status.updated_replicas),
         updated_ready: narrow(status.canary_status.updated_ready_replicas),
@@ -318,14 +313,17 @@ fn annotations(plan: &inner::ReleasePlan) -> Value {
 
 /// With null for what is not to be there.
 fn release_plan(plan: &inner::ReleasePlan) -> Value {
-    let batches: Vec<Value> =
-        plan.batches.iter().map(|batch| json!({ "canaryReplicas": written(*batch) })).collect();
+    let batches: Vec<Value> = plan
+        .batches
+        .iter()
+        .map(|batch| json!({ "canaryReplicas": IntOrString::from(*batch) }))
+        .collect();
     let id = Some(&plan.rollout_id).filter(|id| !id.is_empty());
     json!({
         "batches": batches,
         "batchPartition": plan.partition,
         "rolloutID": id,
-        "failureThreshold": plan.failure_threshold.map(written),
+        "failureThreshold": plan.failure_threshold.map(IntOrString::from),
         "finalizingPolicy": plan.policy.map(policy_name),
         "patchPodTemplateMetadata": null,
         "rollingStyle": STYLE,

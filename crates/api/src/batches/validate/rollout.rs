@@ -1,5 +1,6 @@
 //! The rules for a Rollout as it stands.
 
+use engine::quantity::IntOrPercent;
 use serde_json::Value;
 
 use super::steps;
@@ -7,7 +8,7 @@ use super::view::{CANARY, STEPS, Style, View};
 use super::{Context, workload};
 use crate::batches::convert::Version;
 use crate::batches::names::ROLLING_STYLE;
-use crate::batches::replicas::IntOrPercent;
+use crate::batches::replicas::count;
 use crate::finding::Finding;
 
 pub(super) fn check(view: &View<'_>, context: &Context<'_>, out: &mut Vec<Finding>) {
@@ -116,7 +117,7 @@ fn without_effect(view: &View<'_>, out: &mut Vec<Finding>) {
 
 /// Of a Rollout and of a BatchRelease; `path` is where it stands.
 pub(super) fn threshold(found: Option<&Value>, path: &str, out: &mut Vec<Finding>) {
-    let is_good = |value| match IntOrPercent::read(value) {
+    let is_good = |value| match count(value) {
         Ok(IntOrPercent::Percent(percent)) => percent <= 100,
         Ok(IntOrPercent::Int(_)) => true,
         Err(_) => false,

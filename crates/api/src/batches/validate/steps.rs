@@ -1,11 +1,12 @@
 //! The rules for the steps of a Rollout, and for the batches of a BatchRelease where they are alike.
 
+use engine::quantity::IntOrPercent;
 use serde_json::{Value, json};
 
 use super::Rules;
 use super::view::{CANARY, STEPS, View};
 use crate::batches::convert::Version;
-use crate::batches::replicas::IntOrPercent;
+use crate::batches::replicas::count;
 use crate::finding::Finding;
 
 const REPLICAS: &str = "replicas must be positive number, or a percentage with \
@@ -57,7 +58,7 @@ fn new_step(step: &Value, path: &str, limit: u32, out: &mut Vec<Finding>) -> Opt
              partition-percent-limit if traffic specified",
         ));
     }
-    let is_share = |traffic| matches!(IntOrPercent::read(traffic), Ok(IntOrPercent::Percent(share)) if (1..=100).contains(&share));
+    let is_share = |traffic| matches!(count(traffic), Ok(IntOrPercent::Percent(share)) if (1..=100).contains(&share));
     if traffic.is_some_and(|traffic| !is_share(traffic)) {
         out.push(Finding::error(
             format!("{path}.traffic"),
@@ -114,7 +115,7 @@ fn over(size: IntOrPercent, limit: u32) -> bool {
 
 /// A number of Pods above 0, or a percentage from 1 to 100.
 pub(super) fn size(value: &Value, path: &str, out: &mut Vec<Finding>) -> Option<IntOrPercent> {
-    let size = IntOrPercent::read(value).ok().filter(|size| match size {
+    let size = count(value).ok().filter(|size| match size {
         IntOrPercent::Int(count) => *count > 0,
         IntOrPercent::Percent(percent) => (1..=100).contains(percent),
     });

@@ -1,12 +1,12 @@
 //! What may not change in the midst of a release.
 
+use engine::front::rollout::Phase;
 use serde_json::Value;
 
 use super::version;
 use super::view::{STEPS, Style, View};
 use crate::batches::convert::Version;
 use crate::batches::names::ROLLING_STYLE;
-use crate::batches::rollout_status::Phase;
 use crate::finding::Finding;
 
 pub(super) fn check(before: &Value, after: &Value, out: &mut Vec<Finding>) {

@@ -4,6 +4,7 @@ use api::Finding;
 use api::batches::{Plan, Rollout, StepPause, WorkloadRef, to_stored};
 use cluster::Kind;
 use cluster::seen::BudgetSeen;
+use engine::quantity::IntOrPercent;
 use serde_json::Value;
 
 use crate::facts::kind;
@@ -91,7 +92,7 @@ pub(in crate::command) fn steps(plan: &Plan, kind: Option<Kind>, replicas: u32) 
                     index + 1
                 ),
             ));
-        } else if let api::batches::IntOrPercent::Int(asked) = step.replicas
+        } else if let IntOrPercent::Int(asked) = step.replicas
             && asked > replicas
         {
             findings.push(Finding::warning(
@@ -102,7 +103,7 @@ pub(in crate::command) fn steps(plan: &Plan, kind: Option<Kind>, replicas: u32) 
         if let Some(threshold) = plan.failure_threshold
             // One ready Pod at least is always asked for.
             && targets[index] > 1
-            && threshold.tolerated(targets[index]) >= targets[index]
+            && threshold.of(targets[index]) >= targets[index]
         {
             findings.push(Finding::warning(
                 "spec.strategy.canary.failureThreshold",

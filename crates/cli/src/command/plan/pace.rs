@@ -1,10 +1,11 @@
 //! How a step of a Rollout goes: in which order, and how many Pods may be missing or unready meanwhile.
 
+use api::batches::Plan;
 use api::batches::names::DEPLOYMENT_STRATEGY;
-use api::batches::{IntOrPercent, Plan};
 use cluster::Kind;
 use cluster::seen::BudgetSeen;
 use engine::mover::replica_sets::Bounds;
+use engine::quantity::IntOrPercent;
 use serde_json::Value;
 
 /// In which order Pods go.
@@ -37,7 +38,7 @@ pub(super) fn order(kind: Option<Kind>) -> &'static str {
 
 /// A number of Pods, or a share of them, in a field that has a default.
 fn count(value: &Value, default: IntOrPercent) -> IntOrPercent {
-    IntOrPercent::read(value).unwrap_or(default)
+    api::batches::count(value).unwrap_or(default)
 }
 
 /// `maxSurge` and `maxUnavailable` of a Deployment: of a release in between, as they were before it.
@@ -71,7 +72,7 @@ pub(super) fn bounds(
     match kind {
         Some(Kind::Deployment) => {
             let (surge, unavailable) = rolling(workload);
-            let bounds = Bounds::of(size(surge), size(unavailable), replicas);
+            let bounds = Bounds::of(surge, unavailable, replicas);
             format!(
                 "at most {} Pods at once (maxSurge {surge}: {} more), at least {} available \
                  (maxUnavailable {unavailable}: {} fewer)",
@@ -104,13 +105,6 @@ pub(super) fn bounds(
             format!("at most {most} unavailable at once (maxUnavailable){surge}{budget}")
         }
         None => String::new(),
-    }
-}
-
-fn size(count: IntOrPercent) -> engine::quantity::IntOrPercent {
-    match count {
-        IntOrPercent::Int(pods) => engine::quantity::IntOrPercent::Int(pods),
-        IntOrPercent::Percent(percent) => engine::quantity::IntOrPercent::Percent(percent),
     }
 }
 

@@ -162,7 +162,7 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
     });
     let changes = live.map(|live| immutable_changes(live, desired.document())).unwrap_or_default();
     let refused = changes.first().map(|change| Held {
-        reason: Reason::InvalidStatefulSet.name(),
+        reason: Reason::InvalidStatefulSet.name().to_owned(),
         message: format!("{} {}", change.path, change.message),
         blocks: true,
     });
@@ -195,7 +195,7 @@ fn of(key: &Key, world: &World, desired: &Desired, live: Option<&Value>) -> Plan
         // What would hold a Pod back is of no interest when none is to move.
         hold: owned.or(refused).or_else(|| {
             hold.filter(|_| needed).map(|hold| Held {
-                reason: hold.reason.name(),
+                reason: hold.reason.name().to_owned(),
                 message: hold.message,
                 blocks: hold.reason.blocks(),
             })

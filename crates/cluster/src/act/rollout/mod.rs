@@ -12,14 +12,14 @@ use engine::world::Uid;
 use http::Method;
 use kube::ResourceExt;
 use serde_json::{Value, json};
-use tracing::{debug, info};
 
-use super::{GoOn, Hands};
+use super::work::{Object, Work, managed};
+use super::{ActReport, GoOn, Hands};
 use crate::error::Error;
 use crate::observe::rollout::{Live, Observed, marks};
 use crate::subject::{Front, Subject};
 use crate::unseen::Unseen;
-use crate::wire::{self, Ask, Content, FIELD_MANAGER};
+use crate::wire::{self, Ask, Content};
 use crate::workload::{Hold, held, marked};
 
 /// How far an action got.
@@ -43,21 +43,21 @@ pub async fn act(
     action: &Action,
     go_on: &(dyn Fn() -> GoOn + Send + Sync),
 ) -> Report {
-    let mut work = Work { hands, seen, go_on, report: Report::default() };
-    if let Err(error) = work.carry_out(action).await {
-        work.report.failed = Some(error);
-    }
-    work.report
+    let subject = Subject::new(Front::Rollout, seen.key.clone());
+    let mut writer = Writer { work: Work::new(hands, subject, go_on), seen, waits: None };
+    let failed = writer.carry_out(action).await.err();
+    let ActReport { unseen, stopped, .. } = writer.work.report;
+    Report { unseen, stopped, failed, waits: writer.waits }
 }
 
-struct Work<'a> {
-    hands: &'a Hands,
+struct Writer<'a> {
+    work: Work<'a>,
     seen: &'a Observed,
-    go_on: &'a (dyn Fn() -> GoOn + Send + Sync),
-    report: Report,
+    /// What stands in the way.
+    waits: Option<String>,
 }
 
-impl Work<'_> {
+impl Writer<'_> {
     async fn carry_out(&mut self, action: &Action) -> Result<(), Error> {
         let seen = self.seen;
         match action {
@@ -93,9 +93,7 @@ impl Work<'_> {
                 self.patch_workload(live, patch).await
             }
             Action::Create(plan) => {
-                let body = convert::new_release(&seen.rollout, plan);
-                let path = collection(seen);
-                self.write(Front::BatchRelease, "create", Method::POST, path, &body).await
+                self.create_release(&convert::new_release(&seen.rollout, plan)).await
             }
             Action::Update(plan) => {
                 self.patch_release(convert::release_patch(&seen.rollout, plan)).await
@@ -111,33 +109,29 @@ impl Work<'_> {
     }
 
     /// The Rollout's metadata, under the version that was read: its finalizers are a list.
-    async fn patch_rollout(&mut self, mut metadata: Value) -> Result<(), Error> {
-        metadata["uid"] = json!(self.seen.uid.0);
-        metadata["resourceVersion"] = json!(self.seen.resource_version);
-        let path = Subject::new(Front::Rollout, self.seen.key.clone()).path();
-        let body = json!({ "metadata": metadata });
-        self.write(Front::Rollout, "patch", Method::PATCH, path, &body).await
+    async fn patch_rollout(&mut self, metadata: Value) -> Result<(), Error> {
+        let seen = self.seen;
+        let object = Object::of(&self.work.subject, &seen.uid.0, &seen.resource_version);
+        self.work.patch(&object, json!({ "metadata": metadata })).await
     }
 
-    async fn patch_workload(&mut self, live: &Live, mut body: Value) -> Result<(), Error> {
-        if !self.may() {
-            return Ok(());
-        }
-        body["metadata"]["uid"] = json!(live.uid);
-        body["metadata"]["resourceVersion"] = json!(live.resource_version);
-        let (object, path) = (live.workload.to_string(), managed(&live.path));
-        let (method, content) = (Method::PATCH, Content::MergePatch);
-        let ask = Ask { verb: "patch", object: &object, method, path, content, body: Some(&body) };
-        let answer = wire::send(&self.hands.client, &ask).await?.or_error("patch", &object)?;
-        self.note(live.workload.kind.facts().source.title, &answer);
-        Ok(())
+    async fn patch_workload(&mut self, live: &Live, body: Value) -> Result<(), Error> {
+        let Live { workload, path, uid, resource_version, .. } = live;
+        self.work.patch(&Object::workload(workload, path, uid, resource_version), body).await
     }
 
-    async fn patch_release(&mut self, mut body: Value) -> Result<(), Error> {
-        let uid = self.seen.world.release.as_ref().map(|release| release.uid.0.clone());
-        body["metadata"]["uid"] = json!(uid);
-        body["metadata"]["resourceVersion"] = json!(self.seen.release_version);
-        self.write(Front::BatchRelease, "patch", Method::PATCH, self.release().path(), &body).await
+    async fn patch_release(&mut self, body: Value) -> Result<(), Error> {
+        let seen = self.seen;
+        let Some(release) = &seen.world.release else { return Ok(()) };
+        let object = Object::of(&self.release(), &release.uid.0, &seen.release_version);
+        self.work.patch(&object, body).await
+    }
+
+    async fn create_release(&mut self, body: &Value) -> Result<(), Error> {
+        let (front, namespace) = (Front::BatchRelease, &self.seen.key.namespace);
+        let (version, plural) = (front.api_version(), front.plural());
+        let path = managed(&format!("/apis/{version}/namespaces/{namespace}/{plural}"));
+        self.write("create", Method::POST, path, body).await
     }
 
     async fn delete_release(&mut self, uid: &Uid) -> Result<(), Error> {
@@ -146,22 +140,39 @@ impl Work<'_> {
             "kind": "DeleteOptions",
             "preconditions": { "uid": uid.0 },
         });
-        let path = self.release().path();
-        match self.write(Front::BatchRelease, "delete", Method::DELETE, path, &body).await {
+        match self.write("delete", Method::DELETE, self.release().path(), &body).await {
             // It is what was asked for, or one that came after it.
             Err(Error::Gone { .. } | Error::Conflict { .. }) => Ok(()),
             other => other,
         }
     }
 
+    /// A BatchRelease comes or goes.
+    async fn write(
+        &mut self,
+        verb: &'static str,
+        method: Method,
+        path: String,
+        body: &Value,
+    ) -> Result<(), Error> {
+        if !self.work.may() {
+            return Ok(());
+        }
+        let (object, content) = (self.release().to_string(), Content::Json);
+        let ask = Ask { verb, object: &object, method, path, content, body: Some(body) };
+        let answer = wire::ask(&self.work.hands.client, &ask).await?;
+        self.work.note(Front::BatchRelease.plural(), &answer);
+        Ok(())
+    }
+
     /// The finalizer goes when the server itself says that nothing is left to be given back: the caches may
     /// be late, and nobody looks afterwards.
     async fn forget(&mut self) -> Result<(), Error> {
         if let Some(why) = self.left_over().await? {
-            self.report.waits = Some(why);
+            self.waits = Some(why);
             return Ok(());
         }
-        if self.report.stopped.is_some() {
+        if self.work.report.stopped.is_some() {
             return Ok(());
         }
         let finalizers = self.seen.rollout.finalizers().iter();
@@ -201,75 +212,20 @@ impl Work<'_> {
 
     /// `None` where there is none, or where it may not be asked any more.
     async fn read(&mut self, path: &str, what: &str) -> Result<Option<Value>, Error> {
-        if !self.may() {
+        if !self.work.may() {
             return Ok(None);
         }
         let (verb, method, content) = ("get", Method::GET, Content::Json);
         let object = format!("{what} of Rollout {}", self.seen.key);
         let ask = Ask { verb, object: &object, method, path: path.into(), content, body: None };
-        match wire::send(&self.hands.client, &ask).await?.or_error(verb, &object) {
+        match wire::ask(&self.work.hands.client, &ask).await {
             Ok(object) => Ok(Some(object)),
             Err(Error::Gone { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// One write to an object of ours.
-    async fn write(
-        &mut self,
-        front: Front,
-        verb: &'static str,
-        method: Method,
-        path: String,
-        body: &Value,
-    ) -> Result<(), Error> {
-        if !self.may() {
-            return Ok(());
-        }
-        let object = Subject::new(front, self.seen.key.clone()).to_string();
-        let content = match method {
-            Method::PATCH => Content::MergePatch,
-            _ => Content::Json,
-        };
-        let path = if method == Method::DELETE { path } else { managed(&path) };
-        let ask = Ask { verb, object: &object, method, path, content, body: Some(body) };
-        let answer = wire::send(&self.hands.client, &ask).await?.or_error(verb, &object)?;
-        self.note(front.plural(), &answer);
-        Ok(())
-    }
-
-    /// Asks whether the next request may be made.
-    fn may(&mut self) -> bool {
-        match (self.go_on)() {
-            GoOn::Yes => true,
-            stop => {
-                info!(rollout = %self.seen.key, ?stop, "the action stops here");
-                self.report.stopped = Some(stop);
-                false
-            }
-        }
-    }
-
-    /// A deletion that is done at once answers with no version: the next look at an old cache asks for it
-    /// once more, and hears that it is gone.
-    fn note(&mut self, plural: &'static str, answer: &Value) {
-        let version = answer["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-        debug!(rollout = %self.seen.key, plural, version, "written");
-        if !version.is_empty() {
-            self.report.unseen.note(plural, version);
-        }
-    }
-
     fn release(&self) -> Subject {
         Subject::new(Front::BatchRelease, self.seen.key.clone())
     }
-}
-
-fn managed(path: &str) -> String {
-    format!("{path}?fieldManager={FIELD_MANAGER}")
-}
-
-fn collection(seen: &Observed) -> String {
-    let (version, plural) = (Front::BatchRelease.api_version(), Front::BatchRelease.plural());
-    format!("/apis/{version}/namespaces/{}/{plural}", seen.key.namespace)
 }

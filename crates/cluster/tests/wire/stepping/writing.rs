@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use cluster::act::history;
 use cluster::act::rollout::{Report, act};
-use cluster::status::rollout as status;
+use cluster::status;
 use cluster::{Error, GoOn};
 use engine::front::rollout::{Action, Phase, Policy, ReleasePlan, StepState, decide};
 use engine::quantity::IntOrPercent;
@@ -199,7 +199,7 @@ async fn a_status_is_written_under_the_version_that_was_read_and_seen_from_then_
     let observed = look(&played);
     let decision = decide(&observed.world, played.hands.clock.now());
     let version =
-        status::write(&played.hands, &played.caches, &observed, &decision.status).await.unwrap();
+        status::rollout(&played.hands, &played.caches, &observed, &decision.status).await.unwrap();
     assert_eq!(version, "41");
     let asked = played.far.take();
     assert_eq!(asked[0].line, format!("PUT {ROLLOUT}/status?fieldManager=sluice"));
@@ -226,7 +226,7 @@ async fn an_approval_in_between_makes_the_write_a_conflict() {
     .await;
     let observed = look(&played);
     let written =
-        status::write(&played.hands, &played.caches, &observed, &observed.world.status).await;
+        status::rollout(&played.hands, &played.caches, &observed, &observed.world.status).await;
     assert!(written.is_err_and(|error| error.is_conflict()));
     assert_eq!(look(&played).resource_version, "40");
 }

@@ -28,7 +28,7 @@ use crate::front::report::pods;
 pub use decision::{Action, Decision, Held, Label, Mark, Original};
 pub use status::{BatchState, Change, Condition, ConditionKind, Phase, Status};
 pub use take::{is_held, original};
-pub use tell::{Notice, news};
+pub use tell::news;
 pub use world::{Body, Control, Deployment, Machinery, Marks, Release, Rolling, Target, World};
 
 use advance::advance;

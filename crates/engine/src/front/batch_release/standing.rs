@@ -50,7 +50,7 @@ impl Remark {
 impl From<Hold> for Remark {
     fn from(hold: Hold) -> Self {
         let course = if hold.reason.blocks() { Course::Held } else { Course::On };
-        Self { word: hold.reason.name(), message: hold.message, course }
+        Self { word: hold.reason.name().to_owned(), message: hold.message, course }
     }
 }
 

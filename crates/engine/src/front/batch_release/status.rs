@@ -3,59 +3,34 @@
 use jiff::Timestamp;
 
 use super::world::Body;
+use crate::names::names;
 use crate::world::Uid;
 
-/// `status.phase`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The workload is being taken over and held.
-    Preparing,
-    /// Batch after batch, as far as `batchPartition` allows.
-    Progressing,
-    /// The workload is being given back.
-    Finalizing,
-    /// It has been given back; nothing is done any more.
-    Completed,
-}
-
-impl Phase {
-    const ALL: [Self; 4] = [Self::Preparing, Self::Progressing, Self::Finalizing, Self::Completed];
-
-    /// The name in `status.phase`.
-    pub fn name(self) -> String {
-        format!("{self:?}")
+names!(
+    /// `status.phase`; `Initial` and others of earlier versions are none.
+    Phase {
+        /// The workload is being taken over and held.
+        Preparing,
+        /// Batch after batch, as far as `batchPartition` allows.
+        Progressing,
+        /// The workload is being given back.
+        Finalizing,
+        /// It has been given back; nothing is done any more.
+        Completed,
     }
+);
 
-    /// The phase of a name, if there is one; `Initial` and others of earlier versions are none.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.name() == name)
+names!(
+    /// `status.canaryStatus.batchState`.
+    BatchState {
+        /// Pods of the batch are still to be moved or labelled.
+        Upgrading,
+        /// All have moved, and not enough are ready.
+        Verifying,
+        /// The batch is as wanted.
+        Ready,
     }
-}
-
-/// `status.canaryStatus.batchState`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BatchState {
-    /// Pods of the batch are still to be moved or labelled.
-    Upgrading,
-    /// All have moved, and not enough are ready.
-    Verifying,
-    /// The batch is as wanted.
-    Ready,
-}
-
-impl BatchState {
-    const ALL: [Self; 3] = [Self::Upgrading, Self::Verifying, Self::Ready];
-
-    /// The name in `status.canaryStatus.batchState`.
-    pub fn name(self) -> String {
-        format!("{self:?}")
-    }
-
-    /// The state of a name, if there is one.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-}
+);
 
 /// `status` as decisions read and write it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -180,29 +155,16 @@ impl Condition {
     }
 }
 
-/// The conditions of a release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConditionKind {
-    /// Whether it goes on by itself.
-    Progressing,
-    /// Whether a batch has taken too long without progress.
-    Stuck,
-    /// Whether it cannot do its work at all until somebody changes something.
-    Degraded,
-    /// Whether more Pods run the new revision than the batch asks for.
-    Surplus,
-}
-
-impl ConditionKind {
-    /// The name in `conditions[].type`.
-    pub fn name(self) -> String {
-        format!("{self:?}")
+names!(
+    /// The conditions of a release: `conditions[].type`.
+    ConditionKind {
+        /// Whether it goes on by itself.
+        Progressing,
+        /// Whether a batch has taken too long without progress.
+        Stuck,
+        /// Whether it cannot do its work at all until somebody changes something.
+        Degraded,
+        /// Whether more Pods run the new revision than the batch asks for.
+        Surplus,
     }
-
-    /// The kind of a name, if there is one.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Progressing, Self::Stuck, Self::Degraded, Self::Surplus]
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
-}
+);

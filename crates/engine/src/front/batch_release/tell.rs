@@ -1,17 +1,7 @@
 //! What ought to be told as Events: what a status says that the one before did not.
 
 use super::status::{BatchState, ConditionKind, Phase, Status};
-
-/// An Event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// CamelCase word.
-    pub reason: String,
-    /// Whether a person ought to look.
-    pub warning: bool,
-    /// A sentence.
-    pub text: String,
-}
+use crate::front::Notice;
 
 /// What `new` says and `old` did not. It follows from the two alone: told after the status is written, a
 /// crash loses the last one at worst.

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::front::Notice;
 use crate::world::Uid;
 
 use super::status::Status;
@@ -70,15 +71,4 @@ impl Action {
             Self::Release { .. } => "release",
         }
     }
-}
-
-/// An Event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// CamelCase word.
-    pub reason: &'static str,
-    /// Whether a person ought to look.
-    pub warning: bool,
-    /// A sentence.
-    pub text: String,
 }

@@ -18,13 +18,15 @@ mod stuck;
 mod tell;
 
 pub use crate::front::batch_release::{BatchState, Change, Phase as ReleasePhase};
-pub use decision::{Action, Decision, Notice};
+pub use decision::{Action, Decision};
 pub use status::{Canary, Condition, ConditionKind, Finalising, Phase, Reason, Status, StepState};
 pub use world::{
     BatchRelease, Pause, Policy, ReleasePlan, Rollout, Settings, Step, Workload, World,
 };
 
 use jiff::Timestamp;
+
+use crate::front::Notice;
 
 /// Decides about one Rollout.
 pub fn decide(world: &World, now: Timestamp) -> Decision {
@@ -94,8 +96,9 @@ impl<'a> Turn<'a> {
         };
     }
 
-    fn tell(&mut self, reason: &'static str, warning: bool, text: impl Into<String>) {
-        self.told.push(Notice { reason, warning, text: text.into() });
+    fn tell(&mut self, reason: &str, warning: bool, text: impl Into<String>) {
+        let (reason, text) = (reason.to_owned(), text.into());
+        self.told.push(Notice { reason, warning, text });
     }
 
     /// Enters a phase.

@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 
 use crate::front::batch_release::Change;
+use crate::names::names;
 
 /// What is remembered of a Rollout between two looks, and told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,44 +56,21 @@ pub struct Canary {
     pub last_update: Option<Timestamp>,
 }
 
-macro_rules! names {
-    ($(#[$doc:meta])* $type:ident { $($(#[$name_doc:meta])* $name:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $type { $($(#[$name_doc])* $name,)+ }
-
-        impl $type {
-            /// All of them, in order.
-            pub const ALL: &[Self] = &[$(Self::$name,)+];
-
-            /// As it stands in a status.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$name => $text,)+ }
-            }
-
-            /// The one of this name.
-            pub fn of(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|it| it.name() == name)
-            }
-        }
-    };
-}
-
 names!(
     /// `status.phase`.
     Phase {
         /// The workload is not there, or not looked at yet.
-        Initial = "Initial",
+        Initial,
         /// Nothing is released.
-        Healthy = "Healthy",
+        Healthy,
         /// A release is under way.
-        Progressing = "Progressing",
+        Progressing,
         /// Deleted; the workload is given back.
-        Terminating = "Terminating",
+        Terminating,
         /// Disabled; the workload is given back.
-        Disabling = "Disabling",
+        Disabling,
         /// Disabled; nothing is held.
-        Disabled = "Disabled",
+        Disabled,
     }
 );
 
@@ -102,19 +80,19 @@ names!(
     StepState {
         /// Before anything of the step.
         #[default]
-        BeforeStepUpgrade = "BeforeStepUpgrade",
+        BeforeStepUpgrade,
         /// Pods are updated.
-        StepUpgrade = "StepUpgrade",
+        StepUpgrade,
         /// Passed through: traffic is not routed.
-        StepTrafficRouting = "StepTrafficRouting",
+        StepTrafficRouting,
         /// Passed through: there are no metrics.
-        StepMetricsAnalysis = "StepMetricsAnalysis",
+        StepMetricsAnalysis,
         /// Done, and waiting.
-        StepPaused = "StepPaused",
+        StepPaused,
         /// Approved, by a user or by the clock.
-        StepReady = "StepReady",
+        StepReady,
         /// All steps are done.
-        Completed = "Completed",
+        Completed,
     }
 );
 
@@ -122,19 +100,19 @@ names!(
     /// `finalisingStep`.
     Finalising {
         /// Of traffic; never reached here, but read.
-        RestoreStableService = "RestoreStableService",
+        RestoreStableService,
         /// Of traffic.
         RouteTrafficToStable = "FinalisingStepRouteTrafficToStable",
         /// Of traffic.
         RouteTrafficToNew = "FinalisingStepRouteTrafficToNew",
         /// Of traffic.
-        RemoveCanaryService = "RemoveCanaryService",
+        RemoveCanaryService,
         /// The BatchRelease lets the workload go.
-        ResumeWorkload = "ResumeWorkload",
+        ResumeWorkload,
         /// The BatchRelease goes, and then the mark.
-        ReleaseWorkloadControl = "ReleaseWorkloadControl",
+        ReleaseWorkloadControl,
         /// Of blue-green.
-        WaitEndless = "WaitEndless",
+        WaitEndless,
         /// All is given back.
         End = "END",
     }
@@ -144,15 +122,15 @@ names!(
     /// `type` of a condition.
     ConditionKind {
         /// A release is under way; its reason says how far.
-        Progressing = "Progressing",
+        Progressing,
         /// The last release came to its end.
-        Succeeded = "Succeeded",
+        Succeeded,
         /// The Rollout is deleted.
-        Terminating = "Terminating",
+        Terminating,
         /// A step makes no progress.
-        Stuck = "Stuck",
+        Stuck,
         /// Something has to be mended before anything can go on.
-        Blocked = "Blocked",
+        Blocked,
     }
 );
 
@@ -160,37 +138,37 @@ names!(
     /// `reason` of a condition.
     Reason {
         /// A release begins.
-        Initializing = "Initializing",
+        Initializing,
         /// Steps are gone through.
-        InRolling = "InRolling",
+        InRolling,
         /// `paused: true`.
-        Paused = "Paused",
+        Paused,
         /// All steps are done, the workload is given back.
-        Finalising = "Finalising",
+        Finalising,
         /// Rolled back, the workload is given back.
-        Cancelling = "Cancelling",
+        Cancelling,
         /// It has come to its end.
-        Completed = "Completed",
+        Completed,
         /// Deletion is under way.
-        InTerminating = "InTerminating",
+        InTerminating,
         /// Ended by `disabled: true`.
-        Disabled = "Disabled",
+        Disabled,
         /// Something is waited for, and not for long.
-        Waiting = "Waiting",
+        Waiting,
         /// Something has been waited for too long.
-        ProgressDeadlineExceeded = "ProgressDeadlineExceeded",
+        ProgressDeadlineExceeded,
         /// The Rollout asks for what is not served.
-        NotServed = "NotServed",
+        NotServed,
         /// The plan cannot be followed.
-        InvalidPlan = "InvalidPlan",
+        InvalidPlan,
         /// Another Rollout is there for the workload.
-        WorkloadTaken = "WorkloadTaken",
+        WorkloadTaken,
         /// The workload is of a kind that cannot be released.
-        UnsupportedWorkload = "UnsupportedWorkload",
+        UnsupportedWorkload,
         /// The original's manager runs.
-        OtherManager = "OtherManager",
+        OtherManager,
         /// A BatchRelease of this name belongs to somebody else.
-        ReleaseTaken = "ReleaseTaken",
+        ReleaseTaken,
         /// None: of a condition that has no reason.
         None = "",
     }

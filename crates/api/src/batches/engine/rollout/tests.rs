@@ -1,4 +1,5 @@
 use engine::front::rollout::{Policy, ReleasePlan};
+use engine::quantity::IntOrPercent;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
