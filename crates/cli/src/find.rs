@@ -5,9 +5,8 @@ use futures::join;
 use serde_json::Value;
 
 use crate::exit::Failure;
-use crate::facts::kind;
 use crate::facts::release::{releases_path, rollouts_path};
-use crate::facts::{self, decoded, require_namespace};
+use crate::facts::{self, decoded, kind, require_namespace, stored};
 use crate::name::{Kind, Named};
 use crate::session::Session;
 
@@ -206,7 +205,7 @@ async fn leading(session: &Session, kind: cluster::Kind, name: &str) -> Result<F
         ))),
         (None, _) => {
             let title = format!("{word} {namespace}/{name}");
-            if kind::find(session, kind, namespace, name).await?.is_none() {
+            if stored::find(session, kind, namespace, name).await?.is_none() {
                 let other = namesake(session, kind, namespace, name).await?;
                 return Err(Failure::NotFound(format!("{title} does not exist{other}")));
             }
@@ -226,7 +225,7 @@ async fn namesake(
     name: &str,
 ) -> Result<String, Failure> {
     let Some(other) = kind::namesake(kind) else { return Ok(String::new()) };
-    let found = kind::find(session, other, namespace, name).await?;
+    let found = stored::find(session, other, namespace, name).await?;
     let words = || format!(", but {} {name} does: say {}/{name}", other.word(), kind::word(other));
     Ok(found.map(|_| words()).unwrap_or_default())
 }
@@ -239,7 +238,7 @@ pub(crate) async fn workload(
     reference: &WorkloadRef,
 ) -> Result<Option<Value>, Failure> {
     match kind::of(reference) {
-        Some(kind) => kind::find(session, kind, namespace, &reference.name).await,
+        Some(kind) => stored::find(session, kind, namespace, &reference.name).await,
         None => Ok(None),
     }
 }

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::screen::size;
 use crate::show::paint::Paint;
 
 /// How the result is written.
@@ -139,4 +138,10 @@ impl Out {
 /// A line on standard error. That nobody reads it is no reason to fail.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Columns and lines of the terminal; 80 × 24 where it does not say.
+pub(crate) fn size() -> (usize, usize) {
+    terminal_size::terminal_size()
+        .map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::out::Out;
+use crate::out::{Out, size};
 
 /// What is on the terminal now.
 #[derive(Debug, Default)]
@@ -33,12 +33,6 @@ impl Screen {
         }
         out.text(&frame)
     }
-}
-
-/// Columns and lines of the terminal; 80 × 24 where it does not say.
-pub(crate) fn size() -> (usize, usize) {
-    terminal_size::terminal_size()
-        .map_or((80, 24), |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
 /// At most `width` characters of a line, the last one `…` where more were; colours take no room.

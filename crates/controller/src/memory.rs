@@ -8,8 +8,6 @@ use engine::front::batch_release::Action;
 use engine::world::Outcome;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::pass::history::History;
-
 /// What is remembered of one rollout.
 #[derive(Debug)]
 pub struct Memory {
@@ -29,6 +27,16 @@ pub struct Memory {
     failed_applies: u32,
     /// No action on a release before.
     not_before: Option<Timestamp>,
+}
+
+/// What is remembered of what releases leave behind. A process that begins anew writes what is written already once more, which
+/// changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct History {
+    /// The id of the release that is under way, once it is written down.
+    pub(crate) begun: Option<String>,
+    /// Whether the last one is known to be complete.
+    pub(crate) settled: bool,
 }
 
 /// An action that has to be done again and again: somebody else undoes it each time, and a race helps nobody.

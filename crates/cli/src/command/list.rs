@@ -10,8 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::kind;
-use crate::facts::{decoded, require_namespace};
+use crate::facts::{decoded, kind, require_namespace, stored};
 use crate::find::{Front, all, writer};
 use crate::out::{Format, Out};
 use crate::screen::Screen;
@@ -140,7 +139,7 @@ async fn workloads(
         if !rollouts.iter().any(is_led) {
             continue;
         }
-        let items = match kind::list(session, kind, namespace).await {
+        let items = match stored::list(session, kind, namespace).await {
             Err(Failure::Forbidden(_)) => Vec::new(),
             other => other?,
         };

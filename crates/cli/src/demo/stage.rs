@@ -5,8 +5,8 @@ use std::io;
 use jiff::Timestamp;
 
 use crate::exit::Exit;
-use crate::out::Out;
-use crate::screen::{Screen, size};
+use crate::out::{Out, size};
+use crate::screen::Screen;
 use crate::show::age::span;
 use crate::show::paint::{Paint, Tone};
 

@@ -5,9 +5,6 @@ use api::batches::WorkloadRef;
 use cluster::Kind;
 use serde_json::Value;
 
-use crate::exit::Failure;
-use crate::session::Session;
-
 /// As kubectl writes it before a name.
 pub(crate) fn word(kind: Kind) -> &'static str {
     match kind {
@@ -53,42 +50,6 @@ pub(crate) fn path_of(kind: Kind, object: &Value) -> String {
     let served = read.or(source.served.first()).copied().unwrap_or_default();
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
     format!("{}/{}", source.collection(served, Some(text("namespace"))), text("name"))
-}
-
-/// Reads one, in whichever version the cluster serves.
-pub(crate) async fn find(
-    session: &Session,
-    kind: Kind,
-    namespace: &str,
-    name: &str,
-) -> Result<Option<Value>, Failure> {
-    let title = format!("{} {namespace}/{name}", word(kind));
-    let source = &kind.facts().source;
-    for served in source.served {
-        let path = format!("{}/{name}", source.collection(served, Some(namespace)));
-        match session.find(&path, &title).await {
-            Ok(None) | Err(Failure::NotServed(_)) => {}
-            found => return found,
-        }
-    }
-    Ok(None)
-}
-
-/// Reads all of a namespace, or of all, in whichever version the cluster serves; none where it serves none.
-pub(crate) async fn list(
-    session: &Session,
-    kind: Kind,
-    namespace: Option<&str>,
-) -> Result<Vec<Value>, Failure> {
-    let words = format!("{}s", word(kind));
-    let source = &kind.facts().source;
-    for served in source.served {
-        match session.list(&source.collection(served, namespace), &words).await {
-            Err(Failure::NotServed(_) | Failure::NotFound(_)) if source.definition.is_some() => {}
-            listed => return listed,
-        }
-    }
-    Ok(Vec::new())
 }
 
 #[cfg(test)]

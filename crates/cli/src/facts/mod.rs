@@ -6,6 +6,7 @@
 pub(crate) mod kind;
 pub(crate) mod release;
 pub(crate) mod revision;
+pub(crate) mod stored;
 pub(crate) mod workload;
 
 use api::bedrock::StatefulsetRollout;

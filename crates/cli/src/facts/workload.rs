@@ -11,7 +11,7 @@ use futures::try_join;
 use serde_json::Value;
 
 use super::revision::{Revision, clean};
-use super::{decoded, kind, selector};
+use super::{decoded, kind, selector, stored};
 use crate::exit::Failure;
 use crate::session::{Session, escaped};
 
@@ -44,7 +44,7 @@ impl Workload {
         namespace: &str,
         name: &str,
     ) -> Result<Option<Self>, Failure> {
-        let found = kind::find(session, kind, namespace, name).await?;
+        let found = stored::find(session, kind, namespace, name).await?;
         let Some(raw) = found else { return Ok(None) };
         let selector = escaped(&selector(&raw["spec"]["selector"]));
         let keeps = match kind.facts().owns {

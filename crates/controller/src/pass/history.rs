@@ -6,17 +6,7 @@ use engine::front::rollout::{ConditionKind, Finalising, Phase, Reason, Status};
 use tracing::{debug, warn};
 
 use crate::context::Shop;
-use crate::memory::Memory;
-
-/// What is remembered of it. A process that begins anew writes what is written already once more, which
-/// changes nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct History {
-    /// The id of the release that is under way, once it is written down.
-    pub(crate) begun: Option<String>,
-    /// Whether the last one is known to be complete.
-    pub(crate) settled: bool,
-}
+use crate::memory::{History, Memory};
 
 /// Keeps it; `false` where that has to be tried again.
 pub(super) async fn keep(

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Outcome};
-use crate::facts::kind;
+use crate::facts::{kind, stored};
 use crate::out::{Format, Out};
 use crate::session::Session;
 
@@ -61,7 +61,7 @@ pub(super) async fn look(session: &Session, only: Option<&str>) -> Result<Found,
     let place = only.map(|name| format!("namespaces/{name}/")).unwrap_or_default();
     let mut found = Found::default();
     for kind in Kind::ALL {
-        let all = kind::list(session, kind, only).await?;
+        let all = stored::list(session, kind, only).await?;
         found.workloads.extend(all.into_iter().map(|one| (kind, one)));
     }
     for (plural, into) in
