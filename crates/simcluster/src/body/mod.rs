@@ -29,6 +29,9 @@ pub enum Broken {
     /// No YAML.
     #[error("yaml: {0}")]
     Yaml(String),
+    /// No protobuf.
+    #[error("{0}")]
+    Protobuf(&'static str),
 }
 
 /// Reads JSON. With `merge`, a map that is told twice is both, as it is in a struct of Go; else the last

@@ -28,6 +28,7 @@ use crate::body::{self, Broken};
 use crate::error::ApiError;
 use crate::http::access::Access;
 use crate::http::route::Target;
+use crate::kind::Kind;
 use crate::protobuf;
 use crate::server::Server;
 use crate::server::read::ListQuery;
@@ -64,18 +65,32 @@ impl Asked {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The media type of the body without parameters.
-    pub(crate) fn media_type(&self) -> &str {
-        self.header(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
+    /// The media type of the body without parameters, in small letters.
+    pub(crate) fn media_type(&self) -> String {
+        let media = self.header(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
+        media.trim().to_ascii_lowercase()
+    }
+
+    /// 415 when nobody reads objects of this kind from such a body. Nothing said is JSON.
+    pub(crate) fn readable(&self, kind: &Kind) -> Result<(), ApiError> {
+        let media_type = self.media_type();
+        // A definition says how an object looks in JSON, and nothing of numbers on a wire.
+        let known = matches!(media_type.as_str(), "application/json" | "application/yaml" | "")
+            || (media_type == protobuf::MEDIA_TYPE && kind.custom.is_none());
+        if known {
+            return Ok(());
+        }
+        Err(ApiError::unsupported_media_type(
+            "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        ))
     }
 
     /// The body in whichever of JSON, YAML and protobuf it is. With `merge`, maps that JSON tells twice
     /// are both: see [`body::json`].
     pub(crate) fn read_body(&self, merge: bool) -> Result<body::Body, Broken> {
-        match self.media_type() {
+        match self.media_type().as_str() {
             protobuf::MEDIA_TYPE => {
-                let unknown = || Broken::Json("this kind is not understood as protobuf".to_owned());
-                protobuf::decode(&self.body).map(body::Body::of).ok_or_else(unknown)
+                protobuf::decode(&self.body).map(body::Body::of).map_err(Broken::Protobuf)
             }
             "application/yaml" | "text/yaml" | "application/apply-patch+yaml" => {
                 body::yaml(&self.body)

@@ -18,7 +18,7 @@ pub(super) fn read(asked: &Asked, wanted: &str, merge: bool) -> Result<Body, Api
     let mut body = asked.read_body(merge).map_err(|broken| {
         let why = match &broken {
             Broken::Json(why) => no_kind(why),
-            Broken::Yaml(_) => broken.to_string(),
+            Broken::Yaml(_) | Broken::Protobuf(_) => broken.to_string(),
         };
         unrecognized(asked, wanted, &why)
     })?;
@@ -68,7 +68,7 @@ pub(super) fn read_delete_options(asked: &Asked) -> Result<Value, ApiError> {
     }
     let mut body = asked.read_body(true).map_err(|broken| match &broken {
         Broken::Json(why) => ApiError::bad_request(no_kind(why)),
-        Broken::Yaml(_) => ApiError::bad_request(broken.to_string()),
+        Broken::Yaml(_) | Broken::Protobuf(_) => ApiError::bad_request(broken.to_string()),
     })?;
     let given = |field: &str| body.value[field].as_str().unwrap_or_default();
     let (version, kind) = (given("apiVersion"), given("kind"));

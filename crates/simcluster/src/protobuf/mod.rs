@@ -1,8 +1,8 @@
-//! Protobuf bodies as JSON: of the kinds that `kubectl create …` and typed clients send.
+//! Protobuf bodies as JSON, of every built-in kind.
 //!
-//! A stock `kubectl` posts what its typed client makes in protobuf and cannot be told not to. Field
-//! numbers are those of the published `generated.proto` files (`table.txt`). Unknown fields are
-//! skipped; kinds that are not in the table are refused with 415. Answers are JSON.
+//! Go's typed clients send protobuf unless they are told otherwise, and a stock `kubectl` cannot be told.
+//! Field numbers are those of the published types (`table.txt`). Unknown fields are skipped; a custom
+//! kind has no protobuf, here as on a real server. Answers are JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -19,9 +19,18 @@ pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 /// What comes before the envelope.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// A body as JSON; `None` when it is none of the kinds that are understood, or cut off.
-pub fn decode(body: &[u8]) -> Option<Value> {
-    let envelope = fields(body.strip_prefix(MAGIC)?)?;
+/// A body as JSON; or why not, in the words of the server.
+pub fn decode(body: &[u8]) -> Result<Value, &'static str> {
+    let Some(body) = body.strip_prefix(MAGIC) else {
+        return Err("provided data does not appear to be a protobuf message, expected prefix \
+                    [107 56 115 0]");
+    };
+    object(body).ok_or("unexpected EOF")
+}
+
+/// The object in an envelope; `None` when it is of no kind that has protobuf, or cut off.
+fn object(body: &[u8]) -> Option<Value> {
+    let envelope = fields(body)?;
     let bytes = |number| envelope.iter().find(|(n, _)| *n == number).and_then(|(_, w)| w.bytes());
     let says = fields(bytes(1)?)?;
     let text = |number| -> Option<String> {
@@ -29,7 +38,9 @@ pub fn decode(body: &[u8]) -> Option<Value> {
         String::from_utf8(wire.bytes()?.to_vec()).ok()
     };
     let (api_version, kind) = (text(1)?, text(2)?);
-    let at = table().kind(&api_version, &kind)?;
+    // These are in every group and version: clients say the one that they are for.
+    let group = if kind == "DeleteOptions" { "v1" } else { &api_version };
+    let at = table().kind(group, &kind)?;
     let mut object = message(bytes(2)?, at)?;
     object["apiVersion"] = json!(api_version);
     object["kind"] = json!(kind);
@@ -50,11 +61,14 @@ fn message(bytes: &[u8], at: usize) -> Option<Value> {
         put(slot, field, &wire)?;
     }
     out.retain(|_, value| !value.is_null());
-    match out.get("items") {
-        // A list that the wire needs a message around.
-        Some(items) if known.is_list => Some(items.clone()),
-        _ => Some(Value::Object(out)),
+    if known.is_list {
+        return Some(out.remove("items").unwrap_or_else(|| json!([])));
     }
+    if known.is_pick {
+        let truth = out.remove("allows").unwrap_or_else(|| json!(false));
+        return Some(out.into_values().next().unwrap_or(truth));
+    }
+    Some(Value::Object(out))
 }
 
 fn put(slot: &mut Value, field: &Field, wire: &Wire<'_>) -> Option<()> {
@@ -76,7 +90,9 @@ fn put(slot: &mut Value, field: &Field, wire: &Wire<'_>) -> Option<()> {
         _ => {
             let value = one(field, wire)?;
             let zero = value == json!("") || value == json!(0) || value == json!(false);
-            if field.kept || !zero {
+            // What holds more than one value says by being there that it is meant.
+            let meant = field.kept || matches!(field.ty, Ty::Message(_) | Ty::Raw);
+            if meant || !zero {
                 *slot = value;
             }
         }
@@ -88,12 +104,25 @@ fn text(wire: &Wire<'_>) -> Option<String> {
     String::from_utf8(wire.bytes()?.to_vec()).ok()
 }
 
+/// A moment, which may be none.
+fn time(wire: &Wire<'_>) -> Option<Option<jiff::Timestamp>> {
+    let inner = fields(wire.bytes()?)?;
+    let number = |of| {
+        let found = inner.iter().find(|(number, _)| *number == of);
+        found.and_then(|(_, wire)| wire.signed())
+    };
+    let Some(seconds) = number(1) else { return Some(None) };
+    let nanoseconds = i32::try_from(number(2).unwrap_or(0)).ok()?;
+    jiff::Timestamp::new(seconds, nanoseconds).ok().map(Some)
+}
+
 /// One value of a field's type.
 fn one(field: &Field, wire: &Wire<'_>) -> Option<Value> {
     Some(match field.ty {
         Ty::Text => json!(text(wire)?),
         Ty::Number => json!(wire.signed()?),
         Ty::Truth => json!(wire.signed()? != 0),
+        Ty::Double => json!(f64::from_le_bytes(wire.bytes()?.try_into().ok()?)),
         Ty::Bytes => json!(base64::engine::general_purpose::STANDARD.encode(wire.bytes()?)),
         Ty::Raw => {
             let inner = fields(wire.bytes()?)?;
@@ -105,20 +134,14 @@ fn one(field: &Field, wire: &Wire<'_>) -> Option<Value> {
             let inner = fields(wire.bytes()?)?;
             json!(inner.iter().find(|(number, _)| *number == 1).and_then(|(_, it)| text(it))?)
         }
-        Ty::Time => {
-            let inner = fields(wire.bytes()?)?;
-            let number = |of| {
-                let found = inner.iter().find(|(number, _)| *number == of);
-                found.and_then(|(_, wire)| wire.signed())
-            };
-            match number(1) {
-                Some(seconds) => {
-                    let nanoseconds = i32::try_from(number(2).unwrap_or(0)).ok()?;
-                    json!(jiff::Timestamp::new(seconds, nanoseconds).ok()?.to_string())
-                }
-                None => Value::Null,
-            }
-        }
+        Ty::Time => match time(wire)? {
+            Some(time) => json!(format!("{time:.0}")),
+            None => Value::Null,
+        },
+        Ty::MicroTime => match time(wire)? {
+            Some(time) => json!(format!("{time:.6}")),
+            None => Value::Null,
+        },
         Ty::IntOrString => {
             let inner = fields(wire.bytes()?)?;
             let part = |of| inner.iter().find(|(number, _)| *number == of).map(|(_, wire)| wire);

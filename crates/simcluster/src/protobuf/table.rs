@@ -9,6 +9,7 @@ pub(super) enum Ty {
     Text,
     Number,
     Truth,
+    Double,
     /// Base64 in JSON.
     Bytes,
     /// Any JSON.
@@ -16,6 +17,8 @@ pub(super) enum Ty {
     Quantity,
     /// Seconds and nanoseconds.
     Time,
+    /// The same, to the microsecond.
+    MicroTime,
     IntOrString,
     /// Another message, by its place in the table.
     Message(usize),
@@ -37,6 +40,8 @@ pub(super) struct Message {
     pub(super) fields: BTreeMap<u64, Field>,
     /// A list that the wire needs a message around.
     pub(super) is_list: bool,
+    /// One of several in JSON, with nothing around it.
+    pub(super) is_pick: bool,
 }
 
 #[derive(Debug)]
@@ -61,11 +66,12 @@ pub(super) fn table() -> &'static Table {
     TABLE.get_or_init(|| parse(include_str!("table.txt")))
 }
 
-fn parse(text: &str) -> Table {
+fn parse(text: &'static str) -> Table {
     let lines = || text.lines().filter(|line| !line.starts_with('#'));
+    let first = |line: &'static str| line.split_whitespace().next().unwrap_or_default();
     let heading = |line: &&str| !line.starts_with([' ', '=']);
     let places: BTreeMap<&str, usize> =
-        lines().filter(heading).enumerate().map(|(at, name)| (name, at)).collect();
+        lines().filter(heading).enumerate().map(|(at, line)| (first(line), at)).collect();
     let place = |name: &str| *places.get(name).expect("the table names only messages it has");
     let (mut messages, mut kinds): (Vec<Message>, _) = (Vec::new(), BTreeMap::new());
     for line in lines() {
@@ -80,10 +86,12 @@ fn parse(text: &str) -> Table {
                     "text" => Ty::Text,
                     "number" => Ty::Number,
                     "truth" => Ty::Truth,
+                    "double" => Ty::Double,
                     "bytes" => Ty::Bytes,
                     "raw" => Ty::Raw,
                     "quantity" => Ty::Quantity,
                     "time" => Ty::Time,
+                    "microtime" => Ty::MicroTime,
                     "intstr" => Ty::IntOrString,
                     message => Ty::Message(place(message)),
                 };
@@ -102,7 +110,12 @@ fn parse(text: &str) -> Table {
                     .fields
                     .insert(number, field);
             }
-            _ => messages.push(Message { is_list: line == "ExtraValue", ..Message::default() }),
+            (_, [_, how @ ..]) => messages.push(Message {
+                is_list: how.contains(&"list"),
+                is_pick: how.contains(&"pick"),
+                ..Message::default()
+            }),
+            (_, []) => {}
         }
     }
     Table { messages, kinds }

@@ -13,6 +13,9 @@ use crate::server::options::DeleteOptions;
 
 impl Call<'_> {
     fn delete_options(&self) -> Result<DeleteOptions, ApiError> {
+        if !self.asked.body.is_empty() {
+            self.asked.readable(&self.kind)?;
+        }
         DeleteOptions::parse(&typed::read_delete_options(self.asked)?, &self.asked.query)
     }
 

@@ -8,7 +8,6 @@ use crate::authorization::escalate;
 use crate::error::ApiError;
 use crate::http::typed;
 use crate::kind::Kind;
-use crate::protobuf;
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;
 use crate::server::patch::{Patch, PatchType};
@@ -18,17 +17,8 @@ use crate::server::{Inner, decode};
 impl Call<'_> {
     /// The body of a create or update: an object of the kind.
     fn read_body(&self, options: &WriteOptions) -> Result<(Value, Vec<String>), ApiError> {
-        let media_type = self.asked.media_type();
-        let readable = match media_type {
-            protobuf::MEDIA_TYPE => protobuf::decode(&self.asked.body).is_some(),
-            _ => matches!(media_type, "application/json" | "application/yaml" | ""),
-        };
-        if !readable {
-            return Err(ApiError::unsupported_media_type(
-                "application/json, application/yaml, application/vnd.kubernetes.protobuf",
-            ));
-        }
         let kind = &self.kind;
+        self.asked.readable(kind)?;
         let body = typed::read(self.asked, &kind.kind, kind.custom.is_none())?;
         if kind.custom.is_some() && body.value["kind"].as_str().unwrap_or_default().is_empty() {
             let why = format!("Object 'Kind' is missing in '{}'", body.value);
@@ -89,7 +79,7 @@ impl Call<'_> {
     }
 
     pub(super) fn patch_body(&self, kind: &Kind) -> Result<Patch, ApiError> {
-        let type_ = PatchType::parse(self.asked.media_type(), kind)?;
+        let type_ = PatchType::parse(&self.asked.media_type(), kind)?;
         let body = self.asked.read_body(false).map_err(|error| {
             let about = match type_ {
                 PatchType::Strategic => "",
