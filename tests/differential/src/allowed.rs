@@ -4,19 +4,31 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+/// What of a message is compared, up to its end, and why no more of it.
+const CUT: &[(&str, &str)] = &[(
+    r"pod updates may not change fields other than [^\n]*",
+    "a diff follows of structs inside the server, which have other fields and names than the API",
+)];
+
 /// What a step's text and a difference's line look like, and the reason. Beside what two runs of the
 /// same real server would not share either, which [`crate::normal`] takes out.
-#[rustfmt::skip]
-const ALLOWED: &[(&str, &str, &str)] = &[
-    // Words of Go: struct fields in Go's names and order, diffs by a Go library.
-    ("", r#"Invalid value: .{0,6}"\{"#, "a quoted object has its fields in the order of the struct"),
-    ("/pods/", "pod updates may not change fields", "followed by a diff"),
-    // A number that was another one for a moment has an owner; whether a controller looked then, it
-    // doesn't know itself.
-    ("^rest$", r"managedFields.*f:status\.f:disruptionsAllowed", "a moment between two looks"),
-    // Nobody leans on these.
-    ("sendInitialEvents=true.*Bookmarks", "items expected", "another bookmark when the time is over"),
-];
+const ALLOWED: &[(&str, &str, &str)] = &[(
+    "^rest$|/poddisruptionbudgets",
+    r"managedFields.*f:status\.f:disruptionsAllowed",
+    "a number that was another one for a moment has an owner; of several Pods that go at once, the real \
+     controller may see some before the others, ours sees all",
+)];
+
+/// The message without what is not compared of it.
+pub(crate) fn compared(message: &str) -> &str {
+    static READ: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        CUT.iter().map(|(pattern, _)| Regex::new(pattern).expect("a constant")).collect()
+    });
+    READ.iter().fold(message, |rest, cut| match cut.find(rest) {
+        Some(found) => &rest[..found.end()],
+        None => rest,
+    })
+}
 
 /// Whether this line may differ in this step.
 pub fn allowed(step: &str, line: &str) -> bool {

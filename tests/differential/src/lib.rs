@@ -12,6 +12,7 @@ pub mod kubectl;
 pub mod normal;
 pub mod plane;
 pub mod played;
+mod quoted;
 pub mod run;
 #[allow(clippy::needless_pass_by_value, reason = "steps are written with `json!` in place")]
 pub mod sequences;

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
+use crate::allowed::compared;
+use crate::quoted;
+
 /// Compares two bodies after making both normal; one line for each path that differs.
 pub fn differences(expected: &Value, found: &Value) -> Vec<String> {
     let mut out = Vec::new();
@@ -124,6 +127,10 @@ fn normal(key: &str, value: &mut Value) {
                 "resourceVersion" | "continue" if !text.is_empty() => json!("…"),
                 "serverAddress" | "reportingInstance" => json!("…"),
                 "controller.kubernetes.io/hash" => json!("…"),
+                "message" => {
+                    let text = quoted::form(text, |managers| normal("managedFields", managers));
+                    json!(names(compared(&text)))
+                }
                 _ => json!(names(text)),
             };
         }

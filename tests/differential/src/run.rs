@@ -6,11 +6,11 @@ use kube::Client;
 use serde_json::{Value, json};
 
 use crate::allowed::allowed;
+use crate::normal;
 use crate::sequences::DEFINITIONS;
 use crate::settings::of_this_run;
 use crate::side::{ASYNCHRONOUS, Answer, Embedded, Side};
 use crate::step::Step;
-use crate::{normal, played};
 
 /// How often a comparison at rest is repeated, a second apart, before the difference counts.
 const LOOKS: usize = 8;
@@ -43,14 +43,13 @@ pub async fn run(client: &Client, namespace: &str, steps: &[Step], all: bool) ->
     out
 }
 
-/// Runs steps on one side alone; what each was answered, as [`played`] keeps it.
-pub async fn alone(side: Side, namespace: &str, steps: &[Step]) -> Vec<String> {
+/// Runs steps on one side alone; what counts of what each was answered.
+pub async fn alone(side: Side, namespace: &str, steps: &[Step]) -> Vec<Vec<Answer>> {
     let mut known = Known::new(side);
     known.begin(namespace).await;
     let mut out = Vec::new();
     for step in steps {
-        let answers = known.step(namespace, step).await;
-        out.push(played::line(namespace, &answers));
+        out.push(known.step(namespace, step).await);
     }
     known.tidy(namespace).await;
     out
@@ -291,7 +290,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn compare(real: &Answer, embedded: &Answer) -> Vec<String> {
+/// How two answers to the same request differ, one line for each field.
+pub fn compare(real: &Answer, embedded: &Answer) -> Vec<String> {
     let mut out = Vec::new();
     if real.status != embedded.status {
         out.push(format!("status: expected {}, found {}", real.status, embedded.status));

@@ -137,9 +137,9 @@ impl Side {
             Self::Real(_) => {
                 let (mut last, mut same) = (BTreeMap::new(), 0);
                 for _ in 0..300 {
-                    let now = self.versions(namespace).await;
+                    let (now, starting) = self.versions(namespace).await;
                     same = if now == last { same + 1 } else { 0 };
-                    if same >= 3 {
+                    if same >= if starting { QUIET_STARTING } else { QUIET } {
                         return;
                     }
                     last = now;
@@ -157,19 +157,27 @@ impl Side {
         }
     }
 
-    async fn versions(&self, namespace: &str) -> BTreeMap<String, String> {
-        let mut out = BTreeMap::new();
+    /// The version of each object, and whether a container is about to start.
+    async fn versions(&self, namespace: &str) -> (BTreeMap<String, String>, bool) {
+        let (mut out, mut starting) = (BTreeMap::new(), false);
         for path in ASYNCHRONOUS {
             let answer = self.send("GET", &path.replace("$ns", namespace), "", &Value::Null).await;
             for item in answer.body["items"].as_array().into_iter().flatten() {
+                let container = &item["status"]["containerStatuses"][0];
+                starting |= container["state"]["waiting"]["reason"] == "ContainerCreating";
                 let meta = &item["metadata"];
                 let name = format!("{path} {}", meta["name"]);
                 out.insert(name, meta["resourceVersion"].to_string());
             }
         }
-        out
+        (out, starting)
     }
 }
+
+/// How many looks in a row show the same before the real one counts as at rest.
+const QUIET: u32 = 3;
+/// The same while a container is about to start: a kubelet needs some seconds to find out that it can't.
+const QUIET_STARTING: u32 = 20;
 
 /// What controllers write by themselves.
 pub const ASYNCHRONOUS: &[&str] = &[

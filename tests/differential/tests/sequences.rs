@@ -2,32 +2,30 @@
 //! real one answered it when `fixtures/sequences.txt` was written.
 //!
 //! `SLUICE_DIFFERENTIAL_WRITE=1` writes it anew, with what the control plane says that
-//! `SLUICE_CONTROLPLANE` or `SLUICE_DIFFERENTIAL_KUBECONFIG` names.
+//! `SLUICE_CONTROLPLANE` or `SLUICE_DIFFERENTIAL_KUBECONFIG` names; `SLUICE_DIFFERENTIAL_ONLY` picks
+//! sequences by a part of their name, and leaves the others as they are.
 
 use differential::plane::Plane;
-use differential::played;
-use differential::run::alone;
+use differential::played::{self, counts};
+use differential::run::{alone, compare};
 use differential::sequences;
-use differential::settings::setting;
-use differential::side::{Embedded, Side};
+use differential::settings::{of_this_run, setting};
+use differential::side::{Answer, Embedded, Side};
+use differential::step::Step;
 
 const RECORDED: &str = include_str!("fixtures/sequences.txt");
-/// How often the real cluster is asked before a line that differs is left out: it has its own time.
+/// How often the real cluster is asked before a difference counts: it has its own time.
 const TRIES: usize = 3;
-
-/// What of a line is compared: the words are in the digest too, in an order that means something.
-fn counts(line: &str) -> (&str, &str) {
-    let mut words = line.split(' ');
-    (words.next().unwrap_or_default(), words.next().unwrap_or_default())
-}
+/// The namespace on the embedded one.
+const OURS: &str = "played";
 
 fn runtime() -> tokio::runtime::Runtime {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime")
 }
 
-async fn embedded(steps: &[differential::step::Step]) -> Vec<String> {
-    alone(Side::Embedded(Embedded::new(7)), "played", steps).await
+async fn embedded(namespace: &str, steps: &[Step]) -> Vec<Vec<Answer>> {
+    alone(Side::Embedded(Embedded::new(7)), namespace, steps).await
 }
 
 #[test]
@@ -42,10 +40,11 @@ fn every_step_is_answered_as_the_real_cluster_answered_it() {
     assert_eq!(names, known, "record them anew: see the head of this file");
     let mut wrong = 0;
     for ((name, steps), (_, expected)) in all.iter().zip(&recorded) {
-        let found = runtime().block_on(embedded(steps));
+        let found = runtime().block_on(embedded(OURS, steps));
         assert_eq!(found.len(), expected.len(), "{name} has other steps: record it anew");
         for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
-            if !expected.starts_with('~') && counts(found) != counts(expected) {
+            let found = played::line(OURS, found);
+            if counts(&found) != counts(expected) {
                 wrong += 1;
                 println!("{name}, step {index}: {}", steps[index]);
                 println!("    expected {expected}\n    found    {found}");
@@ -63,38 +62,70 @@ fn the_recording_is_written_anew_where_that_is_asked_for() {
     if setting("SLUICE_DIFFERENTIAL_WRITE").is_none() {
         return;
     }
+    let only = setting("SLUICE_DIFFERENTIAL_ONLY").unwrap_or_default();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sequences.txt");
+    let recorded = std::fs::read_to_string(path).expect("the recording can be read");
+    let before = played::parse(&recorded);
     let plane = Plane::named().expect("a control plane to record");
     let runtime = runtime();
     let client = runtime.block_on(plane.client());
-    let mut text = String::new();
+    let (mut text, mut differing) = (String::new(), 0);
     for (number, (name, steps)) in sequences::all().iter().enumerate() {
-        let ours = runtime.block_on(embedded(steps));
-        let mut best: Option<(usize, Vec<String>)> = None;
+        text += &format!("# {name}\n");
+        if let Some((_, lines)) = before.iter().find(|(known, _)| known == name)
+            && !name.contains(&only)
+        {
+            lines.iter().for_each(|line| text += &format!("{line}\n"));
+            continue;
+        }
+        let mut best: Option<Take> = None;
         for attempt in 0..TRIES {
-            let namespace =
-                differential::settings::of_this_run(&format!("played-{number}-{attempt}"));
-            let lines = runtime.block_on(alone(Side::Real(client.clone()), &namespace, steps));
-            let differing =
-                lines.iter().zip(&ours).filter(|(real, ours)| counts(real) != counts(ours)).count();
-            if best.as_ref().is_none_or(|(least, _)| differing < *least) {
-                best = Some((differing, lines));
+            let namespace = of_this_run(&format!("played-{number}-{attempt}"));
+            let real = runtime.block_on(alone(Side::Real(client.clone()), &namespace, steps));
+            let ours = runtime.block_on(embedded(&namespace, steps));
+            let take = Take::of(steps, &namespace, &real, &ours);
+            if best.as_ref().is_none_or(|best| take.differing.len() < best.differing.len()) {
+                best = Some(take);
             }
-            if differing == 0 {
+            if best.as_ref().is_some_and(|best| best.differing.is_empty()) {
                 break;
             }
         }
-        let (differing, lines) = best.expect("it was tried");
-        println!("{name}: {differing} of {} steps differ", lines.len());
-        text += &format!("# {name}\n");
-        for (index, (line, ours)) in lines.iter().zip(&ours).enumerate() {
-            let same = counts(line) == counts(ours);
-            let sign = if same { "" } else { "~ " };
-            if !same {
-                println!("  {index}: {}\n    {line}\n    {ours}", steps[index]);
-            }
-            text += &format!("{sign}{line}\n");
-        }
+        let take = best.expect("it was tried");
+        println!("{name}: {} of {} steps differ", take.differing.len(), steps.len());
+        take.differing.iter().for_each(|step| println!("  {step}"));
+        differing += take.differing.len();
+        take.lines.iter().for_each(|line| text += &format!("{line}\n"));
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sequences.txt");
+    assert_eq!(differing, 0, "steps differ: nothing is written");
     std::fs::write(path, text).expect("the recording can be written");
+}
+
+/// What the real cluster said once.
+struct Take {
+    lines: Vec<String>,
+    /// How each step differs that does.
+    differing: Vec<String>,
+}
+
+impl Take {
+    fn of(steps: &[Step], namespace: &str, real: &[Vec<Answer>], ours: &[Vec<Answer>]) -> Self {
+        let lines = |answers: &[Vec<Answer>]| -> Vec<String> {
+            answers.iter().map(|answers| played::line(namespace, answers)).collect()
+        };
+        let mut take = Self { lines: lines(real), differing: Vec::new() };
+        for (index, (real_line, our_line)) in take.lines.iter().zip(lines(ours)).enumerate() {
+            if counts(real_line) != counts(&our_line) {
+                let answers = real[index].iter().zip(&ours[index]);
+                let how: Vec<String> =
+                    answers.flat_map(|(real, ours)| compare(real, ours)).collect();
+                take.differing.push(format!(
+                    "{index}: {}\n    {real_line}\n    {our_line}\n    {}",
+                    steps[index],
+                    how.join("\n    ")
+                ));
+            }
+        }
+        take
+    }
 }

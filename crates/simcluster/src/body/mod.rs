@@ -3,6 +3,7 @@
 pub(crate) mod go;
 mod go_yaml;
 mod reader;
+pub(crate) mod text;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -84,6 +85,14 @@ impl Body {
     /// A body that was not read from a text.
     pub fn of(value: Value) -> Self {
         Self { value, ..Self::default() }
+    }
+
+    /// The JSON that it was read from, or one that says the same.
+    pub fn text(&self) -> String {
+        match std::str::from_utf8(&self.source) {
+            Ok(text) if !text.is_empty() => text.to_owned(),
+            _ => self.value.to_string(),
+        }
     }
 
     /// What is wrong with the fields of an object, of which `unknown` are the paths that its type does

@@ -2,4 +2,5 @@
 
 pub mod json;
 pub mod merge;
+pub mod shown;
 pub mod strategic;

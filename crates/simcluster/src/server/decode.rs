@@ -8,6 +8,7 @@ use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::object::{self, Key};
 use crate::server::options::{FieldValidation, WriteOptions};
+use crate::server::patch::{Patch, PatchType, patched};
 use crate::types::{DecodeError, ListKind, Shape};
 
 /// Checks that a body says it is of this kind.
@@ -69,32 +70,32 @@ pub fn read(
     Ok((object, heeded(complaints, options)))
 }
 
-/// Reads what a patch made of an object. `patch` is shown in a refusal instead of the whole
-/// result, as it is for a strategic merge.
+/// Reads what a patch made of an object.
 pub fn read_patched(
     kind: &Kind,
-    object: &mut Value,
-    patch: Option<&Value>,
-    told: &[String],
+    current: &Value,
+    patch: &Patch,
     options: &WriteOptions,
-) -> Result<Vec<String>, ApiError> {
-    let shown = match patch {
-        Some(patch) => body::go::shown(patch),
-        None => object.to_string(),
+) -> Result<(Value, Vec<String>), ApiError> {
+    let mut object = patched(kind, patch.type_, current, patch.value())?;
+    let strategic = patch.type_ == PatchType::Strategic;
+    let refused = |error: DecodeError| {
+        let error = if strategic { converted(&error) } else { error };
+        match patched(kind, patch.type_, current, patch.value()) {
+            Ok(object) => error.refused_patch(&patch.shown(kind, &object)),
+            Err(error) => error,
+        }
     };
     if !object.is_object() {
-        let why = DecodeError("json: cannot unmarshal what is no object".to_owned());
-        return Err(why.refused_patch(&shown));
+        return Err(refused(DecodeError("json: cannot unmarshal what is no object".to_owned())));
     }
-    let unknown = fields(kind, object)
-        .map_err(|error| if patch.is_some() { converted(&error) } else { error })
-        .map_err(|error| error.refused_patch(&shown))?;
+    let unknown = fields(kind, &mut object).map_err(refused)?;
     let unknown = unknown.iter().map(|path| body::unknown(path));
-    let complaints: Vec<String> = told.iter().cloned().chain(unknown).collect();
+    let complaints: Vec<String> = patch.complaints().into_iter().chain(unknown).collect();
     if options.field_validation == FieldValidation::Strict && !complaints.is_empty() {
-        return Err(DecodeError::strict(&complaints).refused_patch(&shown));
+        return Err(refused(DecodeError::strict(&complaints)));
     }
-    Ok(heeded(complaints, options))
+    Ok((object, heeded(complaints, options)))
 }
 
 /// A wrong type in the words of a strategic merge, which is converted rather than decoded.

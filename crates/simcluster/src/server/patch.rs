@@ -10,10 +10,11 @@ use crate::body::{self, Body};
 use crate::error::{ApiError, Cause};
 use crate::kind::Kind;
 use crate::object::{self, Key};
-use crate::patch;
+use crate::patch::shown::{self, Touch};
 use crate::server::options::{FieldValidation, WriteOptions};
 use crate::server::part::Part;
 use crate::server::write::Attempt;
+use crate::{patch, types};
 
 /// The kinds of patch, by media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,18 @@ impl Patch {
     /// What it says.
     pub fn value(&self) -> &Value {
         &self.body.value
+    }
+
+    /// What a refusal shows of the object that it made: of a strategic merge the patch instead.
+    pub(super) fn shown(&self, kind: &Kind, object: &Value) -> String {
+        let touch = match self.type_ {
+            PatchType::Strategic => return body::go::shown(self.value()),
+            PatchType::Json => Touch::json(&self.body.text()),
+            PatchType::Merge | PatchType::Apply => Touch::merge(self.value()),
+        };
+        let ty =
+            kind.custom.is_none().then(|| types::of_kind(&kind.group, &kind.version, &kind.kind));
+        shown::text(ty.flatten(), object, &touch)
     }
 
     /// What it tells twice, and what an operation of a JSON patch has too much.
@@ -193,10 +206,7 @@ impl Inner {
         }
         let before = self.get(kind, key)?;
         let current = self.served(kind, &before);
-        let mut after = patched(kind, type_, &current, body)?;
-        let shown = (type_ == PatchType::Strategic).then_some(body);
-        let told = patch.complaints();
-        let warnings = decode::read_patched(kind, &mut after, shown, &told, options)?;
+        let (mut after, warnings) = decode::read_patched(kind, &current, patch, options)?;
         let twice = meta::single_owners(&mut after, meta::AFTER_ADMISSION);
         let mut attempt = self.prepare_change(kind, key, part, after, now)?;
         attempt.warnings = warnings.into_iter().chain(twice).collect();

@@ -14,7 +14,7 @@ use crate::object::{self, Key};
 use crate::selector::LabelSelector;
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;
-use crate::server::patch::{Patch, PatchType, patched};
+use crate::server::patch::{Patch, PatchType};
 use crate::server::write::Attempt;
 
 /// How a Scale is written.
@@ -122,12 +122,7 @@ fn read(
             }
             decode::read(&kind, body, options)
         }
-        How::Patch(patch) => {
-            let mut scale = patched(&kind, patch.type_, current, patch.value())?;
-            let told = patch.complaints();
-            let warnings = decode::read_patched(&kind, &mut scale, None, &told, options)?;
-            Ok((scale, warnings))
-        }
+        How::Patch(patch) => decode::read_patched(&kind, current, patch, options),
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Field {
     pub by_value: bool,
     /// Must be given.
     pub required: bool,
+    /// How many fields Go's struct declares before it, of those that the table has.
+    pub place: usize,
 }
 
 /// One struct of the API.
@@ -75,6 +77,16 @@ impl Type {
     /// The name without the group that tells it from a namesake.
     pub fn short_name(&self) -> &str {
         self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+
+    /// What a field is sorted by where they come as Go's struct declares them: what says of which kind
+    /// an object is comes before all others.
+    pub fn place(&self, field: &str) -> (bool, usize) {
+        match (self.fields.get(field), field) {
+            (Some(field), _) => (true, field.place),
+            (None, "kind") => (false, 0),
+            (None, _) => (false, 1),
+        }
     }
 
     /// Whether an object of this type carries `apiVersion` and `kind`.
@@ -138,8 +150,8 @@ fn parse(text: &'static str) -> Table {
         let name = words.next().expect("a line has a first word").to_owned();
         if line.starts_with(' ') {
             let ty = parse_ty(words.next().expect("a field has a type"), &by_name);
-            let field = parse_field(ty, words);
-            types.last_mut().expect("a field follows its type").fields.insert(name, field);
+            let fields = &mut types.last_mut().expect("a field follows its type").fields;
+            fields.insert(name, Field { place: fields.len(), ..parse_field(ty, words) });
         } else {
             let atomic = words.next() == Some("atomic");
             types.push(Type { name, atomic, fields: BTreeMap::new() });
@@ -156,6 +168,7 @@ fn parse_field(ty: Ty, words: impl Iterator<Item = &'static str>) -> Field {
         atomic: false,
         by_value: false,
         required: false,
+        place: 0,
     };
     for word in words {
         match word.split_once('=') {
