@@ -4,14 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cluster::chain;
 use futures::FutureExt;
 use http::{Request, header};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Value, json};
 use simcluster::admission::{WebhookCall, WebhookCaller};
-
-use crate::session::chain;
 
 /// The API server's own limit, when a configuration names none.
 const TIME_OUT: Duration = Duration::from_secs(10);

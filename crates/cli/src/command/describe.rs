@@ -227,6 +227,11 @@ fn lines(fields: &Value) -> String {
     fields.as_object().into_iter().flatten().map(line).collect()
 }
 
+/// A table, if there is anything to be listed.
+fn listed(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
+    if rows.is_empty() { String::new() } else { columns(paint, heading, rows) }
+}
+
 fn conditions(conditions: &Value, paint: Paint, now: Timestamp) -> String {
     let row = |one: &Value| -> Vec<Cell> {
         let text = |field: &str| one[field].as_str().unwrap_or_default().to_owned();
@@ -245,10 +250,7 @@ fn conditions(conditions: &Value, paint: Paint, now: Timestamp) -> String {
         ]
     };
     let rows: Vec<_> = conditions.as_array().into_iter().flatten().map(row).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    columns(paint, &["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"], &rows)
+    listed(paint, &["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"], &rows)
 }
 
 fn revisions(revisions: &[RevisionView], paint: Paint, now: Timestamp) -> String {
@@ -266,10 +268,7 @@ fn revisions(revisions: &[RevisionView], paint: Paint, now: Timestamp) -> String
             ]
         })
         .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    columns(paint, &["REVISION", "NAME", "VERSION", "PODS", "AGE", "ROLE", "IMAGE"], &rows)
+    listed(paint, &["REVISION", "NAME", "VERSION", "PODS", "AGE", "ROLE", "IMAGE"], &rows)
 }
 
 fn pods(revisions: &[RevisionView], paint: Paint, now: Timestamp) -> String {
@@ -288,10 +287,7 @@ fn pods(revisions: &[RevisionView], paint: Paint, now: Timestamp) -> String {
             ]
         })
         .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    columns(paint, &["NAME", "STATUS", "REVISION", "NODE", "AGE", "INFO"], &rows)
+    listed(paint, &["NAME", "STATUS", "REVISION", "NODE", "AGE", "INFO"], &rows)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod installed;
 mod operator;
 pub(crate) mod percent;
 mod stage;
+mod words;
 
 use std::time::Duration;
 

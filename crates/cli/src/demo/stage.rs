@@ -2,9 +2,13 @@
 
 use std::io;
 
+use cluster::Clock;
 use jiff::Timestamp;
+use tokio::time::Instant;
 
-use crate::exit::Exit;
+use super::{EVERY, PATIENCE};
+use crate::command::verdict::Verdict;
+use crate::exit::{Exit, Failure, Outcome};
 use crate::out::{Out, size};
 use crate::screen::Screen;
 use crate::show::age::span;
@@ -43,13 +47,35 @@ impl Stage {
         out.text(&format!("\n{title}\n"))
     }
 
-    /// The rollout as it is now.
-    pub(super) fn show(
+    /// Shows what is seen again and again until it is where it is wanted, or cannot be.
+    pub(super) async fn watch<S: Scene>(
         &mut self,
         out: &mut Out,
-        scene: &impl Scene,
-        now: Timestamp,
-    ) -> io::Result<()> {
+        clock: &Clock,
+        look: impl AsyncFn() -> Result<(Verdict, S), Failure>,
+    ) -> Outcome {
+        let began = Instant::now();
+        loop {
+            let (verdict, scene) = look().await?;
+            self.show(out, &scene, clock.now())?;
+            let exit = match verdict {
+                Verdict::Reached(_) => Some(Exit::Done),
+                Verdict::Failed(_) => Some(Exit::Failed),
+                Verdict::Blocked { lasting: true, .. } => Some(Exit::Blocked),
+                Verdict::Blocked { .. } | Verdict::Waiting(_) => {
+                    (began.elapsed() >= PATIENCE).then_some(Exit::TimedOut)
+                }
+            };
+            if let Some(exit) = exit {
+                self.settle(out, &scene, exit)?;
+                return Ok(exit);
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    }
+
+    /// The rollout as it is now.
+    fn show(&mut self, out: &mut Out, scene: &impl Scene, now: Timestamp) -> io::Result<()> {
         if out.is_terminal() {
             let text = scene.picture(out.paint(), size().0);
             return self.screen.draw(out, &text);
@@ -71,12 +97,7 @@ impl Stage {
     }
 
     /// The end of a step, where it is not that all is well.
-    pub(super) fn settle(
-        &mut self,
-        out: &mut Out,
-        scene: &impl Scene,
-        exit: Exit,
-    ) -> io::Result<()> {
+    fn settle(&mut self, out: &mut Out, scene: &impl Scene, exit: Exit) -> io::Result<()> {
         if exit == Exit::Done {
             return Ok(());
         }

@@ -6,12 +6,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::age::age;
 use super::brief::{Brief, Row, generations};
 use super::paint::{Paint, Tone, phase};
 use super::steps::{StepView, known, steps, table, targets};
 use super::table::{Cell, pairs, toned};
-use super::tree::{branches, budget_words, versions};
+use super::tree::{Root, branches, budget_words, last_lines, versions};
 use super::view::{Blocked, BudgetView, RevisionView, budgets, revisions};
 use cluster::Kind;
 
@@ -305,14 +304,13 @@ impl View {
 pub(crate) fn tree(view: &View, paint: Paint, room: usize, now: Timestamp, wide: bool) -> String {
     let all = &view.summary;
     let (mark, tone) = all.mark();
-    let root = vec![
-        format!("⟳ {}", all.name).into(),
-        toned(tone, format!("{mark} {}", all.phase_word())),
-        format!("{}/{}", all.ready_replicas, all.replicas).into(),
-        "".into(),
-        all.created.map(|created| age(created, now)).unwrap_or_default().into(),
-        all.progress().into(),
-    ];
+    let root = Root {
+        name: &all.name,
+        state: toned(tone, format!("{mark} {}", all.phase_word())),
+        ready: format!("{}/{}", all.ready_replicas, all.replicas),
+        created: all.created,
+        progress: all.progress(),
+    };
     let trunk = view.trunk.as_ref().map(|(kind, name)| (*kind, name.as_str()));
     let branches = branches(root, trunk, &view.revisions, paint, now, wide);
     let head = header(view, paint, room, now);
@@ -358,13 +356,7 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
     for budget in &view.budgets {
         lines.push(("Budget", budget_words(budget).into()));
     }
-    if let Some(blocked) = blocked {
-        let words = format!("{}: {}", blocked.reason, blocked.message);
-        lines.push(("Blocked", toned(Tone::Bad, words)));
-    }
-    if let Some(created) = all.created {
-        lines.push(("Age", age(created, now).into()));
-    }
+    lines.extend(last_lines(blocked, all.created, now));
     pairs(paint, room, &lines)
 }
 

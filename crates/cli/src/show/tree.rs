@@ -5,25 +5,50 @@ use jiff::Timestamp;
 use super::age::age;
 use super::paint::{Paint, Tone, phase};
 use super::table::{Cell, columns, pairs, toned};
-use super::view::{BudgetView, PodView, RevisionView, Summary, View};
+use super::view::{Blocked, BudgetView, PodView, RevisionView, Summary, View};
 
 /// The whole picture; sentences are folded to `room` characters, columns are not.
 pub(crate) fn tree(view: &View, paint: Paint, room: usize, now: Timestamp, wide: bool) -> String {
     let trunk = view.statefulset.as_ref().map(|set| ("StatefulSet", set.as_str()));
-    let branches = branches(root(&view.summary, now), trunk, &view.revisions, paint, now, wide);
+    let all = &view.summary;
+    let (mark, tone) = phase(&all.phase);
+    let root = Root {
+        name: &all.name,
+        state: toned(tone, format!("{mark} {}", all.phase)),
+        ready: format!("{}/{}", all.ready_replicas, all.replicas),
+        created: all.created,
+        progress: format!("{}%", all.percent),
+    };
+    let branches = branches(root, trunk, &view.revisions, paint, now, wide);
     format!("{}\n{branches}", header(view, paint, room, now))
+}
+
+/// The rollout at the top of a tree.
+pub(super) struct Root<'a> {
+    pub(super) name: &'a str,
+    pub(super) state: Cell,
+    pub(super) ready: String,
+    pub(super) created: Option<Timestamp>,
+    pub(super) progress: String,
 }
 
 /// Rollout → workload → revisions → Pods. `trunk` is kind and name of the workload.
 pub(super) fn branches(
-    root: Vec<Cell>,
+    root: Root<'_>,
     trunk: Option<(&str, &str)>,
     revisions: &[RevisionView],
     paint: Paint,
     now: Timestamp,
     wide: bool,
 ) -> String {
-    let mut rows = vec![root];
+    let mut rows = vec![vec![
+        format!("⟳ {}", root.name).into(),
+        root.state,
+        root.ready.into(),
+        "".into(),
+        root.created.map(|created| age(created, now)).unwrap_or_default().into(),
+        root.progress.into(),
+    ]];
     rows.extend(trunk.map(|(kind, name)| branch(kind, name, revisions)));
     let last = revisions.len().saturating_sub(1);
     for (index, revision) in revisions.iter().enumerate() {
@@ -67,16 +92,19 @@ pub(crate) fn header(view: &View, paint: Paint, room: usize, now: Timestamp) -> 
     if view.budgets.is_empty() && view.statefulset.is_some() {
         lines.push(("Budget", toned(Tone::Faint, "none: one Pod at a time")));
     }
-    if let Some(blocked) = &all.blocked {
-        lines.push((
-            "Blocked",
-            toned(Tone::Bad, format!("{}: {}", blocked.reason, blocked.message)),
-        ));
-    }
-    if let Some(created) = all.created {
-        lines.push(("Age", age(created, now).into()));
-    }
+    lines.extend(last_lines(all.blocked.as_ref(), all.created, now));
     pairs(paint, room, &lines)
+}
+
+/// What blocks a rollout, and since when there is one.
+pub(super) fn last_lines(
+    blocked: Option<&Blocked>,
+    created: Option<Timestamp>,
+    now: Timestamp,
+) -> impl Iterator<Item = (&'static str, Cell)> {
+    let words = |it: &Blocked| toned(Tone::Bad, format!("{}: {}", it.reason, it.message));
+    let blocked = blocked.map(|it| ("Blocked", words(it)));
+    blocked.into_iter().chain(created.map(|created| ("Age", age(created, now).into())))
 }
 
 /// `v1 (3) → v2 (1)`.
@@ -114,18 +142,6 @@ pub(crate) fn budget_words(budget: &BudgetView) -> String {
         budget.expected_pods,
         budget.desired_healthy
     )
-}
-
-fn root(all: &Summary, now: Timestamp) -> Vec<Cell> {
-    let (mark, tone) = phase(&all.phase);
-    vec![
-        format!("⟳ {}", all.name).into(),
-        toned(tone, format!("{mark} {}", all.phase)),
-        format!("{}/{}", all.ready_replicas, all.replicas).into(),
-        "".into(),
-        all.created.map(|created| age(created, now)).unwrap_or_default().into(),
-        format!("{}%", all.percent).into(),
-    ]
 }
 
 fn branch(kind: &str, name: &str, revisions: &[RevisionView]) -> Vec<Cell> {

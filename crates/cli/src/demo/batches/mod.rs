@@ -7,10 +7,10 @@ use cluster::Clock;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::PATIENCE;
 use super::installed::asked;
 use super::stage::Stage;
-use super::{EVERY, PATIENCE};
-use crate::command::verdict::{Goal, Verdict};
+use crate::command::verdict::Goal;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::release::{Facts, rollouts_path};
 use crate::find::{Found, find};
@@ -128,26 +128,12 @@ async fn watched(
     clock: &Clock,
     goal: Goal,
 ) -> Outcome {
-    let began = Instant::now();
-    loop {
+    let look = async || {
         let found = rollout(session).await?;
         let look = Look::at(session, &found, &[goal]).await?;
-        let view = View::of(&Facts::around(session, found.raw).await?);
-        stage.show(out, &view, clock.now())?;
-        let exit = match look.verdict {
-            Verdict::Reached(_) => Some(Exit::Done),
-            Verdict::Failed(_) => Some(Exit::Failed),
-            Verdict::Blocked { lasting: true, .. } => Some(Exit::Blocked),
-            Verdict::Blocked { .. } | Verdict::Waiting(_) => {
-                (began.elapsed() >= PATIENCE).then_some(Exit::TimedOut)
-            }
-        };
-        if let Some(exit) = exit {
-            stage.settle(out, &view, exit)?;
-            return Ok(exit);
-        }
-        tokio::time::sleep(EVERY).await;
-    }
+        Ok((look.verdict, View::of(&Facts::around(session, found.raw).await?)))
+    };
+    stage.watch(out, clock, look).await
 }
 
 #[cfg(test)]

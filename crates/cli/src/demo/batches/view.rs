@@ -1,7 +1,7 @@
 //! What the demo of a release by steps shows.
 
 use crate::demo::stage::Scene;
-use crate::show::fold::fold;
+use crate::demo::words::{on_two_lines, ready, ready_by_version};
 use crate::show::grid::{legend, mark, share_bar};
 use crate::show::paint::{Paint, Tone};
 use crate::show::release::View;
@@ -18,13 +18,7 @@ impl Scene for View {
         let updated = u32::try_from(all.updated_replicas).unwrap_or(0);
         let bar = share_bar(updated, all.target_replicas, all.replicas, paint, 40);
         let mut text = format!("{bar}  {}\n", state(self, paint));
-        // Two lines whether they are needed or not, so that the Pods do not jump.
-        let mut reason = fold(&format!("waits for {}", waits(self)), width);
-        reason.resize(reason.len().max(2), String::new());
-        for line in reason {
-            text.push_str(&line);
-            text.push('\n');
-        }
+        text.push_str(&on_two_lines(&format!("waits for {}", waits(self)), width));
         text.push_str(&pods(self, paint, width));
         text.push_str(&legend(paint));
         text.push('\n');
@@ -36,16 +30,7 @@ impl Scene for View {
     }
 
     fn sentence(&self, paint: Paint) -> String {
-        let revisions: Vec<String> = self
-            .revisions
-            .iter()
-            .rev()
-            .map(|one| format!("{} × {}", ready(one), one.version))
-            .collect();
-        let ready = match revisions.as_slice() {
-            [] => "no Pods yet".to_owned(),
-            some => format!("ready {}", some.join(", ")),
-        };
+        let ready = ready_by_version(&self.revisions);
         format!("{}  {ready}; waits for {}", state(self, paint), waits(self))
     }
 
@@ -108,10 +93,6 @@ fn pods(view: &View, paint: Paint, width: usize) -> String {
     }
     text.push('\n');
     text
-}
-
-fn ready(revision: &RevisionView) -> usize {
-    revision.pods.iter().filter(|pod| pod.ready).count()
 }
 
 fn revision_words(revision: &RevisionView) -> String {

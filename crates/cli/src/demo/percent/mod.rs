@@ -4,11 +4,9 @@ mod view;
 
 use cluster::Clock;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::stage::Stage;
-use super::{EVERY, PATIENCE};
-use crate::command::verdict::{Goal, Verdict, judge};
+use crate::command::verdict::{Goal, judge};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::facts::{Facts, rollouts_path};
 use crate::out::Out;
@@ -80,25 +78,11 @@ async fn change(session: &Session, patch: &Value) -> Result<(), Failure> {
 
 /// Shows the rollout until it is done, or cannot be.
 async fn watched(session: &Session, stage: &mut Stage, out: &mut Out, clock: &Clock) -> Outcome {
-    let began = Instant::now();
-    loop {
+    let look = async || {
         let facts = Facts::read(session, NAME).await?;
-        let view = View::of(&facts);
-        stage.show(out, &view, clock.now())?;
-        let exit = match judge(&facts.rollout, &[Goal::Done]) {
-            Verdict::Reached(_) => Some(Exit::Done),
-            Verdict::Failed(_) => Some(Exit::Failed),
-            Verdict::Blocked { lasting: true, .. } => Some(Exit::Blocked),
-            Verdict::Blocked { .. } | Verdict::Waiting(_) => {
-                (began.elapsed() >= PATIENCE).then_some(Exit::TimedOut)
-            }
-        };
-        if let Some(exit) = exit {
-            stage.settle(out, &view, exit)?;
-            return Ok(exit);
-        }
-        tokio::time::sleep(EVERY).await;
-    }
+        Ok((judge(&facts.rollout, &[Goal::Done]), View::of(&facts)))
+    };
+    stage.watch(out, clock, look).await
 }
 
 #[cfg(test)]

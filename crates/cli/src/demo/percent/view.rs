@@ -1,6 +1,7 @@
 //! What the demo of a rollout by percent shows.
 
 use crate::demo::stage::Scene;
+use crate::demo::words::{on_two_lines, ready, ready_by_version};
 use crate::show::fold::fold;
 use crate::show::grid::{bar, grid, legend};
 use crate::show::paint::{Paint, Tone, phase};
@@ -26,13 +27,7 @@ fn picture(view: &View, paint: Paint, width: usize) -> String {
     let all = &view.summary;
     let mut text =
         format!("{} {:>3}%  {}\n", bar(view, paint, 40), all.percent, state(view, paint),);
-    // Two lines whether they are needed or not, so that the Pods do not jump.
-    let mut reason = fold(if all.current { &all.reason } else { "" }, width);
-    reason.resize(reason.len().max(2), String::new());
-    for line in reason {
-        text.push_str(&line);
-        text.push('\n');
-    }
+    text.push_str(&on_two_lines(if all.current { &all.reason } else { "" }, width));
     text.push_str(&grid(view, paint, width));
     text.push_str(&legend(paint));
     text.push('\n');
@@ -50,21 +45,12 @@ fn picture(view: &View, paint: Paint, width: usize) -> String {
 
 /// One line for a log.
 fn sentence(view: &View, paint: Paint) -> String {
-    let revisions: Vec<String> = view
-        .revisions
-        .iter()
-        .rev()
-        .map(|one| format!("{} × {}", one.pods.iter().filter(|pod| pod.ready).count(), one.version))
-        .collect();
     let budget = view
         .budgets
         .iter()
         .map(|budget| format!("; budget allows {}", budget.disruptions_allowed))
         .collect::<String>();
-    let ready = match revisions.as_slice() {
-        [] => "no Pods yet".to_owned(),
-        some => format!("ready {}", some.join(", ")),
-    };
+    let ready = ready_by_version(&view.revisions);
     let reason = match view.summary.reason.as_str() {
         reason if view.summary.current && !reason.is_empty() => format!("; {reason}"),
         _ => String::new(),
@@ -82,8 +68,7 @@ fn state(view: &View, paint: Paint) -> String {
 }
 
 fn revision_words(revision: &RevisionView) -> String {
-    let ready = revision.pods.iter().filter(|pod| pod.ready).count();
-    let roles = revision.roles.join(", ");
+    let (ready, roles) = (ready(revision), revision.roles.join(", "));
     format!(
         "{} {}: {} Pods, {ready} ready  {roles}",
         revision.number,
