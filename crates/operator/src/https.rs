@@ -1,18 +1,15 @@
-//! An HTTPS server over a tower service, with a certificate that may change under way.
+//! An HTTPS server, with a certificate that may change under way.
 
-use http::{Request, Response};
-use hyper::body::Incoming;
+use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::Service;
 use tracing::debug;
 
 /// A handshake or a request's head that takes longer is given up.
@@ -21,21 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// Serves until `stop`; then takes no new connection and lets the requests under way end.
-pub(crate) async fn serve<S, B>(
+pub(crate) async fn serve(
     listener: TcpListener,
     tls: rustls::ServerConfig,
-    service: S,
+    router: Router,
     stop: CancellationToken,
-) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-    B: hyper::body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+) {
     let acceptor = TlsAcceptor::from(Arc::new(tls));
     let connections = TaskTracker::new();
     loop {
@@ -45,8 +33,8 @@ pub(crate) async fn serve<S, B>(
         };
         match accepted {
             Ok((socket, _)) => {
-                let (acceptor, service, stop) = (acceptor.clone(), service.clone(), stop.clone());
-                connections.spawn(connection(socket, acceptor, service, stop));
+                let (acceptor, router, stop) = (acceptor.clone(), router.clone(), stop.clone());
+                connections.spawn(connection(socket, acceptor, router, stop));
             }
             Err(error) => {
                 debug!("accepting a connection: {error}");
@@ -58,21 +46,12 @@ pub(crate) async fn serve<S, B>(
     connections.wait().await;
 }
 
-async fn connection<S, B>(
+async fn connection(
     socket: TcpStream,
     acceptor: TlsAcceptor,
-    service: S,
+    router: Router,
     stop: CancellationToken,
-) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-    B: hyper::body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+) {
     let socket = match tokio::time::timeout(PATIENCE, acceptor.accept(socket)).await {
         Ok(Ok(socket)) => socket,
         // Port scans and probes end here; no reason to wake anybody.
@@ -82,7 +61,7 @@ async fn connection<S, B>(
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     let io = TokioIo::new(socket);
-    let serving = builder.serve_connection(io, TowerToHyperService::new(service));
+    let serving = builder.serve_connection(io, TowerToHyperService::new(router));
     let mut serving = std::pin::pin!(serving);
     let ended = tokio::select! { biased;
         ended = serving.as_mut() => ended,
@@ -100,7 +79,6 @@ async fn connection<S, B>(
 mod tests {
     use super::*;
     use crate::certificates::{Authority, Shown};
-    use axum::Router;
     use axum::routing::get;
     use jiff::{SignedDuration, Timestamp};
     use rustls::pki_types::pem::PemObject;

@@ -9,6 +9,7 @@ use crate::ready::Readiness;
 use crate::registration::{Way, at_port};
 use crate::servers::{Servers, listen};
 use crate::{Error, https, identity, probes, stopping};
+use axum::Router;
 use cluster::Clock;
 use controller::admission::Admission;
 use controller::{Attention, Context, Metrics, Settings};
@@ -58,8 +59,9 @@ async fn process(flags: &Flags, stop: &CancellationToken) -> Result<(), Error> {
             let shown = Shown::default();
             let port = listener.local_addr().map(|at| at.port()).unwrap_or_default();
             let url = flags.webhook_url.as_ref().map(|url| at_port(url, port));
-            let (tls, service) = (shown.server_config()?, parts.admission(flags));
-            servers.other(|stop| https::serve(listener, tls, service, stop).map(Ok));
+            let router = Router::new().fallback_service(parts.admission(flags));
+            let tls = shown.server_config()?;
+            servers.other(|stop| https::serve(listener, tls, router, stop).map(Ok));
             Some((shown, url))
         }
         None => None,
