@@ -2,7 +2,7 @@
 
 use crate::run::{Ending, Run};
 use crate::stage::{Outcome, Output};
-use crate::{floors, generate, go, interrupt, real, stage, suite};
+use crate::{floors, go, interrupt, real, stage, suite};
 use anyhow::bail;
 use std::process::ExitCode;
 
@@ -17,7 +17,6 @@ enum Work {
 const STAGES: &[(&str, Work)] = &[
     ("format", Work::Cargo(&["fmt", "--all", "--", "--check", "--color", "never"])),
     ("floors", Work::Own(floors::check)),
-    ("generated files", Work::Own(generate::check)),
     (
         "clippy",
         Work::Cargo(&[
@@ -181,7 +180,6 @@ mod tests {
         let all = [
             "format",
             "floors",
-            "generated files",
             "clippy",
             "build",
             "tests",

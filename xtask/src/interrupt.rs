@@ -2,8 +2,10 @@
 
 use crate::guard;
 use anyhow::{Context, bail};
+use std::future::poll_fn;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::task::Poll;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The first signal that came; 0 for none.
@@ -14,32 +16,33 @@ static CAME: AtomicI32 = AtomicI32::new(0);
 pub(crate) fn listen() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("a runtime for signals")?;
-    let (mut interrupted, mut asked, mut hung_up) = {
+    let mut signals = {
         let _inside = runtime.enter();
-        let on = |kind| signal(kind).context("listening for signals");
-        (on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?)
+        let on = |kind| signal(kind).map(|signal| (kind, signal)).context("listening for signals");
+        [on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?]
     };
     std::thread::spawn(move || {
         runtime.block_on(async {
-            let first = any(&mut interrupted, &mut asked, &mut hung_up).await;
+            let first = any(&mut signals).await;
             CAME.store(first, Ordering::SeqCst);
             eprintln!("interrupted: ending what runs");
             guard::end_all();
-            let second = any(&mut interrupted, &mut asked, &mut hung_up).await;
+            let second = any(&mut signals).await;
             std::process::exit(128 + second);
         });
     });
     Ok(())
 }
 
-async fn any(interrupted: &mut Signal, asked: &mut Signal, hung_up: &mut Signal) -> i32 {
-    let kind = tokio::select! {
-        biased;
-        _ = interrupted.recv() => SignalKind::interrupt(),
-        _ = asked.recv() => SignalKind::terminate(),
-        _ = hung_up.recv() => SignalKind::hangup(),
-    };
-    kind.as_raw_value()
+/// The number of the first that comes.
+async fn any(signals: &mut [(SignalKind, Signal)]) -> i32 {
+    poll_fn(|context| {
+        let mut came = signals.iter_mut().filter_map(|(kind, signal)| {
+            signal.poll_recv(context).is_ready().then_some(kind.as_raw_value())
+        });
+        came.next().map_or(Poll::Pending, Poll::Ready)
+    })
+    .await
 }
 
 /// An error once a signal has come.

@@ -3,7 +3,6 @@
 mod check;
 mod controlplane;
 mod floors;
-mod generate;
 mod go;
 mod guard;
 mod interrupt;
@@ -20,13 +19,13 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask TASK
   test [--skip STAGE] [--only STAGE] [--faults]
-                       everything that must hold: format, floors, generated files, clippy, tests, doc tests,
-                       and on a real control plane, where Go is: facts, scenarios (`real`), faults, and the
-                       embedded cluster beside the real one (`differential`); --skip leaves a stage out, as
-                       in `--skip real`, and --only all others, both by the beginning of a name and as often
+                       everything that must hold: format, floors, clippy, tests, doc tests, and on a real
+                       control plane, where Go is: facts, scenarios (`real`), faults, and the embedded
+                       cluster beside the real one (`differential`); --skip leaves a stage out, as in
+                       `--skip real`, and --only all others, both by the beginning of a name and as often
                        as you like; --faults plays all faults
   floors [--write]     which crate may use which; --write draws the picture in ARCHITECTURE.md
-  generate [--check]   write the generated files (CRDs, manifests); --check only compares them
+  generate             write the files that are made from code (CRDs, manifests); tests compare them
   simulate ARGS...     the seeded simulation; `cargo xtask simulate --help` lists its flags
   cluster up [ARGS...] a real control plane in target/controlplane/dev, for kubectl; ARGS as in `up -h` of
                        tests/controlplane
@@ -54,7 +53,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<ExitCode> {
     let words = words.context("arguments have to be text")?;
     match words.as_slice() {
         ["test", flags @ ..] => return check::chosen(flags),
-        ["simulate", rest @ ..] => return stage::forward("simulation", rest),
+        ["simulate", rest @ ..] => return stage::forward(&["simulation"], rest),
         ["cluster", "up", flags @ ..] => controlplane::up(flags)?,
         ["cluster", "down"] => controlplane::down()?,
         ["floors"] => {
@@ -62,8 +61,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<ExitCode> {
             println!("the floors hold");
         }
         ["floors", "--write"] => floors::write()?,
-        ["generate"] => generate::write()?,
-        ["generate", "--check"] => generate::check()?,
+        ["generate"] => return stage::forward(&["operator", "--example", "generate"], &[]),
         ["help" | "--help" | "-h"] => println!("{USAGE}"),
         [] => bail!("{USAGE}"),
         [unknown, ..] => bail!("no such task or flag: {unknown}\n{USAGE}"),

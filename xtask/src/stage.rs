@@ -116,13 +116,16 @@ pub(crate) fn run(command: &Command, shown: Output) -> anyhow::Result<Outcome> {
     Ok(Outcome { success, output, tally })
 }
 
-/// Hands everything to another program of the workspace and takes over its exit code.
-pub(crate) fn forward(package: &str, arguments: &[&str]) -> anyhow::Result<ExitCode> {
+/// Hands everything to another program of the workspace, its package and what tells it from others there,
+/// and takes over its exit code.
+pub(crate) fn forward(program: &[&str], arguments: &[&str]) -> anyhow::Result<ExitCode> {
     let status = cargo()
-        .args(["run", "--quiet", "--package", package, "--"])
+        .args(["run", "--quiet", "--package"])
+        .args(program)
+        .arg("--")
         .args(arguments)
         .status()
-        .with_context(|| format!("cargo run --package {package}"))?;
+        .with_context(|| format!("cargo run --package {}", program.join(" ")))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     Ok(ExitCode::from(code))
 }
