@@ -253,11 +253,6 @@ impl Store {
         let start = self.log.partition_point(|logged| logged.revision <= after);
         self.log.range(start..)
     }
-
-    /// Whether a namespace holds anything at all.
-    pub fn namespace_in_use(&self, namespace: &str) -> bool {
-        self.tables.values().any(|table| table.objects.contains_key(namespace))
-    }
 }
 
 impl Table {

@@ -79,11 +79,7 @@ fn clean_up(view: &dyn View, key: &Key, crd: &Value) -> Vec<Write> {
     };
     let mut left = view.list(&collection, None).peekable();
     if left.peek().is_none() {
-        let mut object = crd.clone();
-        if let Some(all) = object["metadata"]["finalizers"].as_array_mut() {
-            all.retain(|finalizer| finalizer != CLEANUP);
-        }
-        return vec![Write::Update { key: key.clone(), subresource: None, object }];
+        return vec![Write::without_finalizer(key, crd, CLEANUP)];
     }
     left.filter(|object| !object::is_terminating(object))
         .map(|object| Write::delete(Key::of(collection.clone(), object), object))

@@ -62,6 +62,15 @@ impl Write {
         Self::Delete { key, uid, grace_period_seconds: None }
     }
 
+    /// PUT of an object that this finalizer holds no longer.
+    pub fn without_finalizer(key: &Key, object: &Value, name: &str) -> Self {
+        let mut object = object.clone();
+        if let Some(all) = object["metadata"]["finalizers"].as_array_mut() {
+            all.retain(|finalizer| finalizer != name);
+        }
+        Self::Update { key: key.clone(), subresource: None, object }
+    }
+
     /// An Event about an object, from one of its controllers.
     pub fn event(
         component: &'static str,

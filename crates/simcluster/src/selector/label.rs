@@ -125,11 +125,6 @@ impl LabelSelector {
         Ok(Self { requirements, nothing: false })
     }
 
-    /// Whether it selects everything.
-    pub fn is_everything(&self) -> bool {
-        !self.nothing && self.requirements.is_empty()
-    }
-
     /// Whether labels (`metadata.labels`, `null` for none) are selected.
     pub fn matches(&self, labels: &Value) -> bool {
         !self.nothing && self.requirements.iter().all(|requirement| requirement.matches(labels))

@@ -93,12 +93,17 @@ impl<'a> Hands<'a> {
     /// Takes over what is nobody's and lets go of what is not its own; with that the look ends, and
     /// the rest follows when it is known to be so. Else the hands, its revision of today, recorded,
     /// and the older ones.
+    ///
+    /// Of one that is being deleted they leave everything alone: what becomes of it is the garbage collector's
+    /// business.
     pub fn open(
-        view: &dyn View,
+        view: &'a dyn View,
         key: &'a Key,
-        set: &'a Object,
         now: Timestamp,
     ) -> Result<(Self, Current, Vec<Object>), Step> {
+        let Some(set) = view.get(key).filter(|set| !object::is_terminating(set)) else {
+            return Err(Step::default());
+        };
         let revisions = own::claim(view, &CONTROLLER_REVISIONS, set, KIND, |_| true);
         let pods = own::claim(view, &PODS, set, KIND, |_| true);
         let mut writes = revisions.writes;

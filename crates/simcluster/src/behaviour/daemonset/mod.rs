@@ -46,11 +46,7 @@ impl Behaviour for DaemonSets {
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
-        // What becomes of one that is being deleted is the garbage collector's business.
-        let Some(set) = view.get(key).filter(|set| !object::is_terminating(set)) else {
-            return Step::default();
-        };
-        let (mut hands, current, old) = match Hands::open(view, key, set, now) {
+        let (mut hands, current, old) = match Hands::open(view, key, now) {
             Ok(open) => open,
             Err(step) => return step,
         };
@@ -59,13 +55,13 @@ impl Behaviour for DaemonSets {
         let counted = of_nodes(&nodes, &places);
         let bounds = hands.bounds(&counted);
         let mut plan = hands.keep(&counted, &self.backoff);
-        if plan == Plan::default() && set["spec"]["updateStrategy"]["type"] != "OnDelete" {
+        if plan == Plan::default() && hands.set["spec"]["updateStrategy"]["type"] != "OnDelete" {
             // Nodes that want none and have none are not counted.
             places.retain(|_, place| place.fit.runs || !place.pods.is_empty());
             plan = roll::next(&places, bounds, true, now);
         }
         hands.carry_out(&plan, current.hash(), BURST, rng, |_| ());
-        hands.write_status(status::of(set, &counted, now));
+        hands.write_status(status::of(hands.set, &counted, now));
         hands.prune(&old);
         hands.done(&counted)
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use self::graph::{Graph, owners, references};
 use super::{Behaviour, Change, Step, View, Write};
 use crate::object::{self, Collection, Key, Object};
+use crate::server::meta;
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -24,7 +25,7 @@ pub struct Garbage {
 }
 
 fn has_finalizer(object: &Value, name: &str) -> bool {
-    object["metadata"]["finalizers"].as_array().is_some_and(|all| all.iter().any(|f| f == name))
+    meta::finalizers(object).contains(&name)
 }
 
 impl Garbage {
@@ -79,7 +80,7 @@ impl Behaviour for Garbage {
             if has_finalizer(object, ORPHAN) {
                 orphan(key, object, &dependents, &mut writes);
             } else if has_finalizer(object, FOREGROUND) && !blocked(object, &dependents) {
-                writes.push(drop_finalizer(key, object, FOREGROUND));
+                writes.push(Write::without_finalizer(key, object, FOREGROUND));
             }
             return Step { writes, wake: None };
         }
@@ -159,7 +160,7 @@ fn orphan(key: &Key, owner: &Object, dependents: &[(&Key, &Object)], writes: &mu
         let key = Key::clone(dependent_key);
         writes.push(Write::Update { key, subresource: None, object: freed });
     }
-    writes.push(drop_finalizer(key, owner, ORPHAN));
+    writes.push(Write::without_finalizer(key, owner, ORPHAN));
 }
 
 /// Whether an owner has dependents that it may not go before.
@@ -167,14 +168,6 @@ fn blocked(owner: &Object, dependents: &[(&Key, &Object)]) -> bool {
     dependents.iter().flat_map(|(_, dependent)| references(dependent)).any(|reference| {
         reference["uid"] == object::uid(owner) && reference["blockOwnerDeletion"] == true
     })
-}
-
-fn drop_finalizer(key: &Key, object: &Object, name: &str) -> Write {
-    let mut object = Value::clone(object);
-    if let Some(all) = object["metadata"]["finalizers"].as_array_mut() {
-        all.retain(|finalizer| finalizer != name);
-    }
-    Write::Update { key: key.clone(), subresource: None, object }
 }
 
 #[cfg(test)]

@@ -41,11 +41,7 @@ impl Behaviour for AdvancedDaemonSets {
     }
 
     fn step(&self, view: &dyn View, key: &Key, now: Timestamp, rng: &mut fastrand::Rng) -> Step {
-        // What becomes of one that is being deleted is the garbage collector's business.
-        let Some(set) = view.get(key).filter(|set| !object::is_terminating(set)) else {
-            return Step::default();
-        };
-        let (mut hands, current, old) = match Hands::open(view, key, set, now) {
+        let (mut hands, current, old) = match Hands::open(view, key, now) {
             Ok(open) => open,
             Err(step) => return step,
         };
