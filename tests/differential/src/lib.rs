@@ -7,6 +7,7 @@
 //! [`normal`] and, with a reason each, in [`allowed`]; those of the sessions in [`kubectl`].
 
 pub mod allowed;
+pub mod compared;
 pub mod grammar;
 pub mod kubectl;
 pub mod normal;

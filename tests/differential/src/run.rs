@@ -3,42 +3,19 @@
 use std::collections::BTreeMap;
 
 use kube::Client;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::allowed::allowed;
-use crate::normal;
+use crate::compared::{Difference, LOOKS, begin, compare, each, end};
 use crate::sequences::DEFINITIONS;
 use crate::settings::of_this_run;
 use crate::side::{ASYNCHRONOUS, Answer, Embedded, Side};
 use crate::step::Step;
 
-/// How often a comparison at rest is repeated, a second apart, before the difference counts.
-const LOOKS: usize = 8;
-
-/// A step whose answers differ, and how.
-#[derive(Clone, Debug)]
-pub struct Difference {
-    /// Which step of the sequence.
-    pub step: usize,
-    /// One line for each field: `expected` is the real one.
-    pub lines: Vec<String>,
-}
-
 /// Runs steps in a namespace of this name, which must be a new one; all differences, or the first.
 pub async fn run(client: &Client, namespace: &str, steps: &[Step], all: bool) -> Vec<Difference> {
     let mut pair = Pair::new(client.clone(), &of_this_run(namespace)).await;
-    let mut out = Vec::new();
-    for (step, what) in steps.iter().enumerate() {
-        let mut lines = pair.step(what).await;
-        let text = what.to_string();
-        lines.retain(|line| !allowed(&text, line));
-        if !lines.is_empty() {
-            out.push(Difference { step, lines });
-            if !all {
-                break;
-            }
-        }
-    }
+    let out = each(steps, all, async |step| pair.step(step).await).await;
     pair.tidy().await;
     out
 }
@@ -46,7 +23,7 @@ pub async fn run(client: &Client, namespace: &str, steps: &[Step], all: bool) ->
 /// Runs steps on one side alone; what counts of what each was answered.
 pub async fn alone(side: Side, namespace: &str, steps: &[Step]) -> Vec<Vec<Answer>> {
     let mut known = Known::new(side);
-    known.begin(namespace).await;
+    begin(&known.side, namespace).await;
     let mut out = Vec::new();
     for step in steps {
         out.push(known.step(namespace, step).await);
@@ -77,8 +54,8 @@ impl Pair {
             real: Known::new(Side::Real(client)),
             embedded: Known::new(Side::Embedded(Embedded::new(7))),
         };
-        pair.real.begin(namespace).await;
-        pair.embedded.begin(namespace).await;
+        begin(&pair.real.side, namespace).await;
+        begin(&pair.embedded.side, namespace).await;
         pair
     }
 
@@ -150,21 +127,12 @@ impl Known {
         Self { side, mark: String::new(), continues: String::new(), revisions: BTreeMap::new() }
     }
 
-    async fn begin(&self, namespace: &str) {
-        let body = json!({"metadata": {"name": namespace}});
-        let answer = self.side.send("POST", "/api/v1/namespaces", "application/json", &body).await;
-        assert_eq!(answer.status, 201, "{namespace}: {}", answer.body);
-    }
-
     /// Takes away what a night of them would leave in one control plane. The definition first: an
     /// object of it that has a finalizer would keep the namespace.
     async fn tidy(&self, namespace: &str) {
-        for path in [
-            format!("{DEFINITIONS}/widgets.{namespace}.example.com"),
-            format!("/api/v1/namespaces/{namespace}"),
-        ] {
-            self.side.send("DELETE", &path, "", &Value::Null).await;
-        }
+        let path = format!("{DEFINITIONS}/widgets.{namespace}.example.com");
+        self.side.send("DELETE", &path, "", &Value::Null).await;
+        end(&self.side, namespace).await;
     }
 
     /// One step on this side; the answers that count.
@@ -288,22 +256,6 @@ impl Known {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// How two answers to the same request differ, one line for each field.
-pub fn compare(real: &Answer, embedded: &Answer) -> Vec<String> {
-    let mut out = Vec::new();
-    if real.status != embedded.status {
-        out.push(format!("status: expected {}, found {}", real.status, embedded.status));
-    }
-    if real.headers != embedded.headers {
-        out.push(format!(
-            "headers: expected {:?}\n      found {:?}",
-            real.headers, embedded.headers
-        ));
-    }
-    out.extend(normal::differences(&real.body, &embedded.body));
-    out
 }
 
 /// What the field was at the end, if not the value.

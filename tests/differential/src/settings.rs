@@ -10,6 +10,36 @@ pub fn number(name: &str) -> Option<u64> {
     setting(&format!("SLUICE_DIFFERENTIAL_{name}")).and_then(|text| text.parse().ok())
 }
 
+/// The seeds that are played: `SEED` alone, or as many as `SEEDS` says (12) from `FROM` on.
+pub fn seeds() -> std::ops::Range<u64> {
+    let from = number("FROM").unwrap_or(0);
+    match number("SEED") {
+        Some(seed) => seed..seed + 1,
+        None => from..from + number("SEEDS").unwrap_or(12),
+    }
+}
+
+/// Which of so many operations of a seed are played: those that `KEEP` names, or all.
+///
+/// # Panics
+/// When it names anything but numbers.
+pub fn kept(operations: usize) -> Vec<usize> {
+    match setting("SLUICE_DIFFERENTIAL_KEEP") {
+        Some(text) => text.split(',').map(|index| index.parse().expect("a number")).collect(),
+        None => (0..operations).collect(),
+    }
+}
+
+/// How some operations of a seed are played again, by the test of this name.
+pub fn again(test: &str, seed: u64, kept: &[usize]) -> String {
+    let words: Vec<String> = kept.iter().map(usize::to_string).collect();
+    format!(
+        "SLUICE_DIFFERENTIAL_SEED={seed} SLUICE_DIFFERENTIAL_KEEP={} cargo test -p differential \
+         --test {test} -- --nocapture",
+        words.join(",")
+    )
+}
+
 /// How many sequences are played at once, each in a namespace of its own.
 ///
 /// Most of a sequence is waiting for the real cluster to come to rest, so many more than there are

@@ -7,11 +7,12 @@
 //! (12), `SLUICE_DIFFERENTIAL_KUBECONFIG` names a control plane that is up
 //! already, and `SLUICE_DIFFERENTIAL_RUN` a word for the names of this run's namespaces on it.
 
+use differential::compared::{Difference, tell};
 use differential::grammar::{operations, whole};
 use differential::plane::Plane;
-use differential::run::{Difference, run};
+use differential::run::run;
 use differential::sequences;
-use differential::settings::{ONCE, at_once, number, setting};
+use differential::settings::{self, ONCE, at_once, kept, number, seeds, setting};
 use differential::shrink::shrink;
 use differential::step::Step;
 use futures::StreamExt;
@@ -76,17 +77,8 @@ fn tell_one(name: &str, length: usize, differences: &[Difference]) {
 
 /// The sequences drawn from seeds; a failing one is made short.
 async fn drawn(client: &Client) -> Vec<String> {
-    let from = number("FROM").unwrap_or(0);
-    let seeds = match number("SEED") {
-        Some(seed) => seed..seed + 1,
-        None => from..from + number("SEEDS").unwrap_or(12),
-    };
-    let runs = seeds.map(|seed| async move {
-        let length = operations(seed).len();
-        let all: Vec<usize> = match setting("SLUICE_DIFFERENTIAL_KEEP") {
-            Some(text) => text.split(',').map(|index| index.parse().expect("a number")).collect(),
-            None => (0..length).collect(),
-        };
+    let runs = seeds().map(|seed| async move {
+        let all = kept(operations(seed).len());
         let (steps, differences) = play(client, seed, &all, 0).await;
         tell_one(&format!("seed {seed}"), steps.len(), &differences);
         if let Some(first) = differences.first() {
@@ -105,18 +97,13 @@ async fn drawn(client: &Client) -> Vec<String> {
             return None;
         }
         let mut attempt = 1;
-        let kept = shrink(all, 40, |kept| {
+        let short = shrink(all, 40, |kept| {
             attempt += 1;
             async move { !play(client, seed, &kept, attempt).await.1.is_empty() }
         });
-        let kept = kept.await;
+        let kept = short.await;
         let (short, again) = play(client, seed, &kept, 1_000).await;
-        let words: Vec<String> = kept.iter().map(usize::to_string).collect();
-        println!(
-            "FAILED seed {seed}; again: SLUICE_DIFFERENTIAL_SEED={seed} SLUICE_DIFFERENTIAL_KEEP={} \
-             cargo test -p differential --test live -- --nocapture",
-            words.join(",")
-        );
+        println!("FAILED seed {seed}; again: {}", settings::again("live", seed, &kept));
         if again.is_empty() {
             tell(&steps, &first);
         } else {
@@ -141,21 +128,4 @@ async fn play(
     let steps = whole(seed, &chosen);
     let differences = run(client, &format!("s{seed}-{attempt}"), &steps, false).await;
     (steps, differences)
-}
-
-fn tell(steps: &[Step], differences: &[Difference]) {
-    for difference in differences {
-        println!("  step {}: {}", difference.step, steps[difference.step]);
-        for line in &difference.lines {
-            println!("    {line}");
-        }
-    }
-    if let [only] = differences
-        && only.step < 15
-    {
-        println!("  after");
-        for step in &steps[..only.step] {
-            println!("    {:.600}", step.to_string());
-        }
-    }
 }

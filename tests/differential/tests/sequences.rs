@@ -5,9 +5,10 @@
 //! `SLUICE_CONTROLPLANE` or `SLUICE_DIFFERENTIAL_KUBECONFIG` names; `SLUICE_DIFFERENTIAL_ONLY` picks
 //! sequences by a part of their name, and leaves the others as they are.
 
+use differential::compared::compare;
 use differential::plane::Plane;
 use differential::played::{self, counts};
-use differential::run::{alone, compare};
+use differential::run::alone;
 use differential::sequences;
 use differential::settings::{of_this_run, setting};
 use differential::side::{Answer, Embedded, Side};

@@ -3,9 +3,9 @@
 //!
 //! Kruise is brought to the real one by ourselves: the same controllers, through its API.
 
+use differential::compared::{Difference, tell};
 use differential::plane::Plane;
-use differential::run::Difference;
-use differential::settings::{ONCE, at_once, number, setting};
+use differential::settings::{self, ONCE, at_once, kept, number, seeds, setting};
 use differential::shrink::shrink;
 use differential::workloads::act::Act;
 use differential::workloads::grammar::operations;
@@ -68,16 +68,8 @@ async fn written(client: &Client) -> Vec<String> {
 
 /// The sequences drawn from seeds; a failing one is made short.
 async fn drawn(client: &Client) -> Vec<String> {
-    let from = number("FROM").unwrap_or(0);
-    let seeds = match number("SEED") {
-        Some(seed) => seed..seed + 1,
-        None => from..from + number("SEEDS").unwrap_or(12),
-    };
-    let runs = seeds.map(|seed| async move {
-        let all: Vec<usize> = match setting("SLUICE_DIFFERENTIAL_KEEP") {
-            Some(text) => text.split(',').map(|index| index.parse().expect("a number")).collect(),
-            None => (0..operations(seed).len()).collect(),
-        };
+    let runs = seeds().map(|seed| async move {
+        let all = kept(operations(seed).len());
         let differences = play(client, seed, &all, 0).await;
         (seed, all, differences)
     });
@@ -121,12 +113,7 @@ async fn shorten(client: &Client, seed: u64, all: Vec<usize>) {
         println!("seed {seed}: no fewer of its operations fail; it may have been chance");
         return;
     }
-    let words: Vec<String> = kept.iter().map(usize::to_string).collect();
-    println!(
-        "seed {seed}, shorter: SLUICE_DIFFERENTIAL_SEED={seed} SLUICE_DIFFERENTIAL_KEEP={} \
-         cargo test -p differential --test workloads -- --nocapture",
-        words.join(",")
-    );
+    println!("seed {seed}, shorter: {}", settings::again("workloads", seed, &kept));
     tell(&steps(seed, &kept), &play(client, seed, &kept, 1_000).await);
 }
 
@@ -140,19 +127,4 @@ fn steps(seed: u64, kept: &[usize]) -> Vec<Act> {
 /// Plays some operations of a seed in a namespace of their own.
 async fn play(client: &Client, seed: u64, kept: &[usize], attempt: u32) -> Vec<Difference> {
     run(client, &format!("t{seed}-{attempt}"), &steps(seed, kept), false).await
-}
-
-fn tell(acts: &[Act], differences: &[Difference]) {
-    for difference in differences {
-        println!("  step {}: {}", difference.step, acts[difference.step]);
-        for line in &difference.lines {
-            println!("    {line}");
-        }
-    }
-    if let [only] = differences
-        && only.step < 15
-    {
-        println!("  after");
-        acts[..only.step].iter().for_each(|act| println!("    {act}"));
-    }
 }

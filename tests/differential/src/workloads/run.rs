@@ -4,19 +4,17 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use kube::Client;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::act::Act;
 use super::picture::{self, Lists, Names};
 use crate::allowed::allowed;
+use crate::compared::{Difference, LOOKS, begin, compare, each, end};
 use crate::normal;
-use crate::run::Difference;
 use crate::settings::of_this_run;
 use crate::side::{Answer, Embedded, Side};
 use crate::step::Step;
 
-/// How often a comparison at rest is repeated, a second apart, before the difference counts.
-const LOOKS: usize = 8;
 /// For how many looks nothing may change on the real cluster before it is at rest.
 const QUIET: u32 = 3;
 const BETWEEN: Duration = Duration::from_millis(400);
@@ -29,25 +27,11 @@ pub async fn run(client: &Client, namespace: &str, acts: &[Act], all: bool) -> V
         real: Side::Real(client.clone()),
         embedded: Side::Embedded(Embedded::with_kruise(7)),
     };
-    let body = json!({"metadata": {"name": namespace}});
     for side in [&pair.real, &pair.embedded] {
-        let answer = side.send("POST", "/api/v1/namespaces", "application/json", &body).await;
-        assert_eq!(answer.status, 201, "{namespace}: {}", answer.body);
+        begin(side, &namespace).await;
     }
-    let mut out = Vec::new();
-    for (step, act) in acts.iter().enumerate() {
-        let mut lines = pair.act(act).await;
-        let text = act.to_string();
-        lines.retain(|line| !allowed(&text, line));
-        if !lines.is_empty() {
-            out.push(Difference { step, lines });
-            if !all {
-                break;
-            }
-        }
-    }
-    let path = format!("/api/v1/namespaces/{namespace}");
-    pair.real.send("DELETE", &path, "", &Value::Null).await;
+    let out = each(acts, all, async |act| pair.act(act).await).await;
+    end(&pair.real, &namespace).await;
     out
 }
 
@@ -200,19 +184,4 @@ fn holds(object: &Value, part: &Value) -> bool {
         Value::Object(fields) => fields.iter().all(|(name, field)| holds(&object[name], field)),
         other => object == other,
     }
-}
-
-fn compare(real: &Answer, embedded: &Answer) -> Vec<String> {
-    let mut out = Vec::new();
-    if real.status != embedded.status {
-        out.push(format!("status: expected {}, found {}", real.status, embedded.status));
-    }
-    if real.headers != embedded.headers {
-        out.push(format!(
-            "headers: expected {:?}\n      found {:?}",
-            real.headers, embedded.headers
-        ));
-    }
-    out.extend(normal::differences(&real.body, &embedded.body));
-    out
 }
