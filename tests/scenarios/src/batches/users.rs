@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use futures::future::join;
 use serde_json::{Value, json};
 
 use crate::env::{
-    DEPLOYMENTS, EVENTS, Env, Failure, Kind, Outcome, RELEASED, RELEASES, SETS, ensure, same,
+    DEPLOYMENTS, EVENTS, Env, Failure, Kind, Outcome, RELEASED, RELEASES, Refused, SETS, ensure,
+    same,
 };
 use crate::kinds;
 use crate::kit::{Steps, condition, steps};
@@ -201,33 +203,42 @@ pub(crate) async fn a_workload_whose_rollout_is_torn_away_stays_and_is_told_of(
     for kind in kinds::all() {
         let mut patience = env.patience(env.limit(600));
         while !torn_away(&env, kind).await? {
-            patience.rest(|| "its finalizer was put back each time".to_owned()).await?;
+            patience.rest(|| "it was given back each time".to_owned()).await?;
         }
     }
     Ok(())
 }
 
-/// Whether it came to that: the operator may have put the finalizer back before the Rollout was deleted.
+/// Whether it came to that: the operator may have given the workload back before.
 async fn torn_away(env: &Env, kind: Kind) -> Result<bool, Failure> {
     let mut web = steps(env, kind, &json!([1, "100%"])).await?;
     let before = web.web.read().await?;
     let uid = &before["metadata"]["uid"];
     web.change("app:v2").await?;
     web.stands(1, "app:v2", 1).await?;
-    env.patch(RELEASED, "web", &json!({"metadata": {"finalizers": null}})).await?;
-    let answer = env.delete(RELEASED, "web").await?;
-    web.gone().await?;
-    if answer["kind"] == "Rollout" {
-        env.delete(kind, "web").await?;
-        web.no_pods().await?;
-        return Ok(false);
+    // Side by side, since one after the other the finalizer may be put back in between: whichever comes first,
+    // the second takes the Rollout away.
+    let bare = json!({"metadata": {"finalizers": null}});
+    let (patched, deleted) =
+        join(env.patch(RELEASED, "web", &bare), env.delete(RELEASED, "web")).await;
+    deleted?;
+    match patched {
+        Ok(_) | Err(Refused { code: 404 | 409, .. }) => {}
+        Err(refused) => return Err(refused.into()),
     }
+    web.gone().await?;
     let mut patience = env.patience(env.limit(120));
     loop {
         let events = env.list(EVENTS, "").await?;
         let of_it = |it: &&Value| it["regarding"]["uid"] == *uid;
         if events.iter().filter(of_it).any(|it| it["reason"] == "ReleaseGone") {
             break;
+        }
+        let mark = "rollouts.kruise.io/in-progressing";
+        if web.web.read().await?["metadata"]["annotations"][mark].is_null() {
+            env.delete(kind, "web").await?;
+            web.no_pods().await?;
+            return Ok(false);
         }
         patience.rest(|| format!("an Event of the {} says so", kind.facts().name)).await?;
     }
