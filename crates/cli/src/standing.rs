@@ -1,7 +1,7 @@
 //! Where a Rollout stands, in one word that commands decide by: what it says, and what that waits for.
 
-use api::batches::{Rollout, StepPause};
-use engine::front::rollout::{Phase, StepState};
+use api::batches::{Condition, Rollout, StepPause};
+use engine::front::rollout::{Phase, Reason, StepState};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ impl Standing {
     /// Of a Rollout and its workload.
     pub(crate) fn of(rollout: &Rollout, workload: Option<&Value>) -> Self {
         let Some(status) = status(rollout) else { return Self::Unseen };
-        if let Some(blocked) = condition(rollout, "Blocked").filter(|it| it.status == "True") {
+        if let Some(blocked) = blocked(rollout).filter(|it| !is_of_release(it)) {
             return Self::Blocked(blocked.reason.clone(), blocked.message.clone());
         }
         match Phase::of(&status.phase) {
@@ -125,6 +125,20 @@ impl Standing {
             _ => None,
         }
     }
+}
+
+/// The condition Blocked.
+fn blocked(rollout: &Rollout) -> Option<&Condition> {
+    condition(rollout, "Blocked").filter(|it| it.status == "True")
+}
+
+/// That its release goes on, but for what holds the Pods of its step.
+pub(crate) fn held(rollout: &Rollout) -> Option<&Condition> {
+    blocked(rollout).filter(|it| is_of_release(it))
+}
+
+fn is_of_release(blocked: &Condition) -> bool {
+    Reason::of_release(&blocked.reason).is_some()
 }
 
 fn progressing(rollout: &Rollout) -> Standing {

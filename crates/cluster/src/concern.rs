@@ -167,6 +167,10 @@ impl Kept for WorkloadSeen {
 
     fn concerned(held: &mut Held, kind: Kind, change: &Change<Self>, woken: &mut Woken) {
         held.wake_naming(&Workload::new(kind, change.key.clone()), woken);
+        if kind == Kind::AdvancedStatefulSet && (change.old.is_none() || change.new.is_none()) {
+            // Its Pods have the names of those of a StatefulSet, which can have them now, or can not.
+            held.wake_naming(&Workload::new(Kind::StatefulSet, change.key.clone()), woken);
+        }
     }
 
     fn comes_or_goes(held: &Held, kind: Kind, woken: &mut Woken) {

@@ -285,6 +285,16 @@ pub(crate) fn ambiguous(namespace: &str, several: &[Budget]) -> Hold {
 
 /// That the rollout waits for Pods, and for which.
 pub(crate) fn waiting(account: &Account<'_>) -> Hold {
+    if let Some(lower) = account.locked_out_by() {
+        let message = format!(
+            "waiting for {} of {} Pods; {}, and podManagementPolicy OrderedReady makes no higher Pod before it \
+             is: mend it",
+            account.awaited(),
+            account.replicas(),
+            crate::front::describe(lower)
+        );
+        return Hold::new(Reason::LowerPodNotReady, message);
+    }
     let message = match account.worst() {
         Some(slot) => format!(
             "waiting for {} of {} Pods; {}",

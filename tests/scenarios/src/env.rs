@@ -223,6 +223,13 @@ impl Env {
         Ok(list["items"].as_array().cloned().unwrap_or_default())
     }
 
+    /// Whether an Event of this reason tells of an object of this kind.
+    pub async fn is_told(&self, kind: &str, reason: &str) -> Result<bool, Refused> {
+        let events = self.list(EVENTS, "").await?;
+        let of_it = |event: &&Value| event["regarding"]["kind"] == kind;
+        Ok(events.iter().filter(of_it).any(|event| event["reason"] == reason))
+    }
+
     /// A merge patch.
     pub async fn patch(&self, kind: Kind, name: &str, patch: &Value) -> Result<Value, Refused> {
         let content = "application/merge-patch+json";

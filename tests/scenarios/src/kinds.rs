@@ -42,6 +42,10 @@ pub struct Facts {
     pub is_held: fn(&Value) -> bool,
     /// A patch that lets go of what is held.
     pub lets_go: fn() -> Value,
+    /// The annotation that its own strategy is put aside in.
+    pub put_aside: &'static str,
+    /// A patch by which its own controller stands still or goes on, if it knows that beside what holds it.
+    pub pause: Option<fn(Value) -> Value>,
     /// Whether what holds one template may let the next one go, so that a change on top has to hold again.
     pub opens: bool,
     /// Whether a Pod that is lost before it has moved comes back as it was.
@@ -154,7 +158,8 @@ pub fn meant(field: &Value) -> Value {
         Value::Bool(false) => Value::Null,
         Value::Object(fields) => {
             let fields = fields.iter().filter(|(key, value)| *key != "partition" || **value != 0);
-            fields.map(|(key, value)| (key.clone(), meant(value))).collect()
+            let fields = fields.map(|(key, value)| (key.clone(), meant(value)));
+            fields.filter(|(_, value)| !value.is_null()).collect()
         }
         other => other.clone(),
     }
@@ -203,6 +208,13 @@ fn no_partition() -> Value {
     json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
 }
 
+fn pause_of_rolling(paused: Value) -> Value {
+    json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": paused}}}})
+}
+
+/// As kinds that a partition holds have it.
+const PUT_ASIDE: &str = "sluice.dev/original-update-strategy";
+
 static DEPLOYMENT: Facts = Facts {
     kind: DEPLOYMENTS,
     name: "Deployment",
@@ -227,6 +239,8 @@ static DEPLOYMENT: Facts = Facts {
         let strategy = json!({"type": "RollingUpdate", "rollingUpdate": bounds});
         json!({"spec": {"paused": false, "strategy": strategy}})
     },
+    put_aside: "rollouts.kruise.io/deployment-strategy",
+    pause: None,
     opens: false,
     lost_stay_stable: true,
     back_in_batches: false,
@@ -250,6 +264,8 @@ static STATEFULSET: Facts = Facts {
     hold: above_all,
     is_held: is_above_all,
     lets_go: no_partition,
+    put_aside: PUT_ASIDE,
+    pause: None,
     opens: true,
     lost_stay_stable: true,
     back_in_batches: true,
@@ -281,6 +297,8 @@ static DAEMONSET: Facts = Facts {
     },
     is_held: |it| it["spec"]["updateStrategy"]["type"] == "OnDelete",
     lets_go: || json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}}),
+    put_aside: "rollouts.kruise.io/daemonset-original-update-strategy",
+    pause: None,
     opens: false,
     lost_stay_stable: false,
     back_in_batches: false,
@@ -304,6 +322,8 @@ static CLONESET: Facts = Facts {
     hold: || json!({"spec": {"updateStrategy": {"partition": "100%"}}}),
     is_held: |it| it["spec"]["updateStrategy"]["partition"] == "100%",
     lets_go: || json!({"spec": {"updateStrategy": {"partition": 0}}}),
+    put_aside: PUT_ASIDE,
+    pause: Some(|paused| json!({"spec": {"updateStrategy": {"paused": paused}}})),
     opens: true,
     lost_stay_stable: true,
     back_in_batches: true,
@@ -327,6 +347,8 @@ static ADVANCED_STATEFULSET: Facts = Facts {
     hold: above_all,
     is_held: is_above_all,
     lets_go: no_partition,
+    put_aside: PUT_ASIDE,
+    pause: Some(pause_of_rolling),
     opens: true,
     lost_stay_stable: true,
     back_in_batches: true,
@@ -350,6 +372,8 @@ static ADVANCED_DAEMONSET: Facts = Facts {
     hold: above_all,
     is_held: is_above_all,
     lets_go: no_partition,
+    put_aside: PUT_ASIDE,
+    pause: Some(pause_of_rolling),
     opens: true,
     lost_stay_stable: false,
     back_in_batches: false,

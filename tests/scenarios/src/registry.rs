@@ -230,6 +230,7 @@ macro_rules! with_scenarios {
                 a_set_under_on_delete_is_rolled_back,
                 a_workload_under_on_delete_goes_batch_by_batch,
                 pods_go_side_by_side_inside_max_unavailable,
+                a_deployment_that_recreates_says_so_from_the_start,
             }
             mishaps {
                 a_lost_pod_comes_back_with_the_label_of_its_batch,
@@ -241,6 +242,7 @@ macro_rules! with_scenarios {
                 an_approval_amid_writes_of_the_status_is_kept,
                 a_roll_back_in_batches_of_another_kind_goes_at_once,
                 what_needs_no_update_is_marked_and_stays,
+                a_strategy_that_was_put_aside_and_is_spoilt_is_told,
             }
             release {
                 a_deployment_goes_batch_by_batch_and_is_given_back,
@@ -307,6 +309,8 @@ macro_rules! with_scenarios {
                 what_is_opened_is_opened_in_slices_inside_the_budget,
                 a_budget_that_is_used_up_is_told_by_its_name,
                 a_workload_may_be_named_in_another_of_its_versions,
+                a_workload_that_is_paused_itself_stands_until_that_is_taken_back,
+                a_set_of_the_name_of_an_advanced_one_is_not_made_and_says_why,
             }
         }
     };

@@ -27,6 +27,7 @@ use super::schema;
     printcolumn(name = "PHASE", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "BATCH", type_ = "integer", json_path = ".status.canaryStatus.currentBatch"),
     printcolumn(name = "BATCH-STATE", type_ = "string", json_path = ".status.canaryStatus.batchState"),
+    printcolumn(name = "APIVERSION", type_ = "string", json_path = ".spec.workloadRef.apiVersion"),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase == 'Completed' || !has(oldSelf.spec.workloadRef) || (has(self.spec.workloadRef) && self.spec.workloadRef.apiVersion == oldSelf.spec.workloadRef.apiVersion && self.spec.workloadRef.kind == oldSelf.spec.workloadRef.kind && self.spec.workloadRef.name == oldSelf.spec.workloadRef.name)"

@@ -163,6 +163,7 @@ impl JsonSchema for OldRolloutStatus {
     printcolumn(name = "PHASE", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "BATCH", type_ = "integer", json_path = ".status.canaryStatus.currentBatch"),
     printcolumn(name = "BATCH-STATE", type_ = "string", json_path = ".status.canaryStatus.batchState"),
+    printcolumn(name = "APIVERSION", type_ = "string", json_path = ".spec.targetReference.workloadRef.apiVersion"),
     printcolumn(name = "AGE", type_ = "date", json_path = ".metadata.creationTimestamp"),
     validation = Rule::new(
         "!has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase == 'Completed' || !has(oldSelf.spec.targetReference.workloadRef) || (has(self.spec.targetReference.workloadRef) && self.spec.targetReference.workloadRef.apiVersion == oldSelf.spec.targetReference.workloadRef.apiVersion && self.spec.targetReference.workloadRef.kind == oldSelf.spec.targetReference.workloadRef.kind && self.spec.targetReference.workloadRef.name == oldSelf.spec.targetReference.workloadRef.name)"

@@ -114,9 +114,13 @@ fn columns_are_those_of_the_original_with_a_kind_that_is_there() {
     let batch = ("BATCH", ".status.canaryStatus.currentBatch");
     let state = ("BATCH-STATE", ".status.canaryStatus.batchState");
     let phase = ("PHASE", ".status.phase");
-    check("BatchRelease v1beta1", &[("KIND", ".spec.workloadRef.kind"), phase, batch, state, age]);
+    // Kinds of Kubernetes and of Kruise have one name: which of them it is, its group says.
+    let (kind, of) =
+        (("KIND", ".spec.workloadRef.kind"), ("APIVERSION", ".spec.workloadRef.apiVersion"));
+    check("BatchRelease v1beta1", &[kind, phase, batch, state, of, age]);
     let kind = ("KIND", ".spec.targetReference.workloadRef.kind");
-    check("BatchRelease v1alpha1", &[kind, phase, batch, state, age]);
+    let of = ("APIVERSION", ".spec.targetReference.workloadRef.apiVersion");
+    check("BatchRelease v1alpha1", &[kind, phase, batch, state, of, age]);
     check("RolloutHistory v1alpha1", &[]);
 }
 

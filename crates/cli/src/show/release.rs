@@ -18,7 +18,7 @@ use crate::facts::kind;
 use crate::facts::release::{Facts, canary, condition, plan};
 use crate::facts::workload::replicas;
 use crate::find::Front;
-use crate::standing::Standing;
+use crate::standing::{Standing, held};
 
 /// A Rollout, by itself and with the counts of its workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,7 +95,9 @@ impl Summary {
             Standing::Blocked(reason, message) => {
                 Some(Blocked { reason: reason.clone(), message: message.clone() })
             }
-            _ => stuck.map(|it| Blocked { reason: it.reason.clone(), message: it.message.clone() }),
+            _ => held(rollout)
+                .or(stuck)
+                .map(|it| Blocked { reason: it.reason.clone(), message: it.message.clone() }),
         };
         Self {
             kind: Front::Steps.kind(),

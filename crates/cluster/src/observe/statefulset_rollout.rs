@@ -13,7 +13,9 @@ use tracing::warn;
 
 use crate::caches::{Caches, Held};
 use crate::key::Key;
+use crate::kind::Kind;
 use crate::seen::{Resource, WorkloadSeen};
+use crate::subject::Workload;
 use crate::workload::{Sight, rolled_out};
 
 /// A rollout with everything that a decision looks at, and what it takes to carry one out.
@@ -165,6 +167,7 @@ impl Scene<'_> {
                 rolled_out(set, &drift, claim(held, seen, set.seen))
             }),
             rival,
+            namesake: namesake(held, seen),
             budgets: budgets.map(|seen| seen.budget.clone()).collect(),
             // Nothing is asked yet: a reading is not there, and the status says so.
             discovery: if asked.services.is_empty() {
@@ -225,6 +228,13 @@ fn claim(held: &Held, seen: &Resource<StatefulsetRollout>, set: &WorkloadSeen) -
         Some(other) if other.workload == seen.workload => Claim::Other { owner: title(other) },
         _ => Claim::Free,
     }
+}
+
+/// The Advanced StatefulSet of the same name, whose Pods are called as those of the set would be.
+fn namesake(held: &Held, seen: &Resource<StatefulsetRollout>) -> Option<String> {
+    let key = seen.workload.as_ref()?.key.clone();
+    let other = Workload::new(Kind::AdvancedStatefulSet, key);
+    held.workload(&other).map(|_| format!("{} {}", other.kind.word(), other.key.name))
 }
 
 /// Who releases the set in batches at this moment: the BatchRelease, or the Rollout that has yet to make

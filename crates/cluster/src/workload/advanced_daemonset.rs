@@ -6,7 +6,7 @@ use engine::nature::Nature;
 use serde_json::Value;
 
 use super::partition::{ByPartition, Units};
-use super::{Adapter, Claimed, Counted, Eye, Sight, number, revisions, status};
+use super::{Adapter, Claimed, Counted, Eye, Hand, Sight, number, revisions, status};
 
 /// Advanced DaemonSets.
 pub(super) const ADAPTER: Adapter = Adapter { eye: &AdvancedDaemonSets, hand: &HAND };
@@ -27,7 +27,9 @@ impl Eye for AdvancedDaemonSets {
         let saved = HAND.own(object);
         let machinery = Machinery::Pods { nature: Nature::ADVANCED_DAEMON_SET, saved };
         let (strategy, most) = (HAND.strategy(object), HAND.max_unavailable(object));
-        revisions::body(sight, strategy, most, machinery, claimed)
+        let spoilt = HAND.spoilt(&sight.object);
+        let body = revisions::body(sight, strategy, most, machinery, claimed, spoilt);
+        Body { stopped: HAND.stopped(&sight.object), ..body }
     }
 
     fn read(&self, sight: &Sight<'_>, stable: Option<&str>) -> Counted {

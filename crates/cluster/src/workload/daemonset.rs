@@ -24,7 +24,8 @@ impl Eye for DaemonSets {
         let max_unavailable =
             count(&sight.spec()["updateStrategy"]["rollingUpdate"]["maxUnavailable"]);
         let machinery = Machinery::Pods { nature: Nature::DAEMON_SET, saved };
-        revisions::body(sight, strategy, max_unavailable, machinery, claimed)
+        let spoilt = self.spoilt(&sight.object);
+        revisions::body(sight, strategy, max_unavailable, machinery, claimed, spoilt)
     }
 
     fn read(&self, sight: &Sight<'_>, stable: Option<&str>) -> Counted {
@@ -99,6 +100,12 @@ impl Hand for DaemonSets {
 
     fn holds(&self, object: &Value) -> bool {
         annotated(object, &[DAEMONSET_ORIGINAL_STRATEGY, DAEMONSET_ADVANCED_CONTROL])
+    }
+
+    fn spoilt(&self, object: &Value) -> Option<String> {
+        let kept = annotation(object, DAEMONSET_ORIGINAL_STRATEGY)?;
+        let lost = !["RollingUpdate", "OnDelete"].contains(&kept);
+        lost.then(|| DAEMONSET_ORIGINAL_STRATEGY.to_owned())
     }
 
     fn let_go(&self) -> Value {

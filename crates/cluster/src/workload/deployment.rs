@@ -45,6 +45,8 @@ impl Eye for Deployments {
             control: claimed.control,
             in_progressing: claimed.in_progressing,
             max_unavailable: saved.or(rolling).map(|rolling| rolling.max_unavailable),
+            stopped: false,
+            spoilt: self.spoilt(live),
             machinery: Machinery::Deployment(Deployment {
                 paused: spec["paused"] == true,
                 recreate: recreates(live),
@@ -147,7 +149,7 @@ impl Hand for Deployments {
             draft.label(STABLE_REVISION, stable);
         }
         if let Some(Original::Rolling(own)) = take.keep {
-            let mut kept = json!({"rollingStyle": "Partition", "paused": false, "partition": 0});
+            let mut kept = put_aside();
             // Without bounds: whose own strategy is Recreate is given that back.
             if !recreates(live) || !live["spec"]["strategy"]["rollingUpdate"].is_null() {
                 kept["rollingUpdate"] = written(own);
@@ -184,6 +186,11 @@ impl Hand for Deployments {
         annotated(object, &[DEPLOYMENT_STRATEGY])
             || labelled
             || (marked(object) && object["spec"]["paused"] == true)
+    }
+
+    fn spoilt(&self, object: &Value) -> Option<String> {
+        let lost = annotation(object, DEPLOYMENT_STRATEGY).is_some() && saved(object).is_none();
+        lost.then(|| DEPLOYMENT_STRATEGY.to_owned())
     }
 
     fn let_go(&self) -> Value {
@@ -282,13 +289,18 @@ fn asked_bounds(object: &Value) -> &Value {
     &object["spec"]["strategy"]["rollingUpdate"]
 }
 
-/// The kept strategy with these bounds; `None` where it has them, or cannot be read.
+/// The kept strategy with these bounds; `None` where it has them. One that cannot be read is mended by it.
 fn with_rolling(kept: &str, rolling: &Value) -> Option<String> {
-    let mut strategy: Value = serde_json::from_str(kept).ok()?;
-    let object = strategy.as_object_mut()?;
-    if !rolling.is_object() || object.get("rollingUpdate") == Some(rolling) {
+    let strategy = serde_json::from_str(kept).ok().filter(Value::is_object);
+    let mut strategy = strategy.unwrap_or_else(put_aside);
+    if !rolling.is_object() || strategy["rollingUpdate"] == *rolling {
         return None;
     }
-    object.insert("rollingUpdate".to_owned(), rolling.clone());
+    strategy["rollingUpdate"] = rolling.clone();
     Some(strategy.to_string())
+}
+
+/// What is put aside, but for the bounds.
+fn put_aside() -> Value {
+    json!({"rollingStyle": "Partition", "paused": false, "partition": 0})
 }

@@ -192,6 +192,9 @@ pub(crate) trait Hand: Sync {
     /// Whether anything holds it still, or stands beside what holds it, control-info apart.
     fn holds(&self, object: &Value) -> bool;
 
+    /// The annotation that the user's own strategy was put aside in, where it cannot be read any more.
+    fn spoilt(&self, object: &Value) -> Option<String>;
+
     /// The spec that lets its Pods go, for whom nobody gives it back: as a merge patch, without what only the
     /// object itself knows.
     fn let_go(&self) -> Value;

@@ -52,13 +52,27 @@ impl Units {
         }
     }
 
-    fn written(self, pods: u32, percent: Option<u32>) -> Value {
-        match (self, percent) {
-            (Self::Up, _) if pods >= ABOVE_ALL => json!("100%"),
-            (Self::Up | Self::Down, Some(percent)) => json!(format!("{percent}%")),
-            _ => json!(pods),
-        }
+    /// A number counts against however many Pods there will be, and all that come beside it are of the newest
+    /// template: so where a percentage comes to the same now, that is written.
+    fn written(self, pods: u32, percent: Option<u32>, replicas: u32) -> Value {
+        let percent = match self {
+            Self::Up if pods >= ABOVE_ALL => Some(100),
+            Self::Up => percent.or_else(|| largest(pods, replicas)),
+            Self::Down | Self::Count => percent,
+        };
+        percent.map_or(json!(pods), |percent| json!(format!("{percent}%")))
     }
+}
+
+/// The largest percentage that comes to this many of several Pods, if one does: the fewer are of the newest
+/// template when more come. Just under all of them leaves one to move, of however many.
+fn largest(pods: u32, replicas: u32) -> Option<u32> {
+    if pods > 0 && pods >= replicas {
+        return Some(100);
+    }
+    let part = pods.saturating_mul(100).checked_div(replicas).filter(|_| pods > 0)?;
+    let comes_to = |percent: &u32| IntOrPercent::Percent(*percent).of_deployment(replicas);
+    [99, part].into_iter().find(|percent| comes_to(percent) == pods)
 }
 
 impl Hand for ByPartition {
@@ -72,7 +86,7 @@ impl Hand for ByPartition {
         if self.saved(object).is_none() && self.partition(object) < ABOVE_ALL {
             draft.annotate(ORIGINAL_STRATEGY, object["spec"]["updateStrategy"].to_string());
         }
-        self.close(&mut draft, self.units.written(hold.partition, None));
+        self.close(&mut draft, self.written(object, hold.partition, None));
         draft.patch()
     }
 
@@ -85,7 +99,7 @@ impl Hand for ByPartition {
         if !self.rolls(old) || is_ours(old, new) {
             return draft.patch();
         }
-        let above_all = self.units.written(ABOVE_ALL, None);
+        let above_all = self.written(new, ABOVE_ALL, None);
         let held = if keep.restart { Some(above_all) } else { self.held(old) };
         let Some(held) = held else { return draft.patch() };
         if !self.rolls(new) {
@@ -98,7 +112,7 @@ impl Hand for ByPartition {
         } else if lowered() || !self.rolls(new) {
             draft.set(&self.path("partition"), held);
         }
-        if self.paused(new) && !self.paused(old) {
+        if self.is_put_aside(new) && !self.paused(old) {
             draft.set(&self.path("paused"), json!(false));
         }
         if let Some(asked) = self.asked(old, new, keep.restart) {
@@ -115,12 +129,12 @@ impl Hand for ByPartition {
         }
         match take.held {
             Held::Strategy(Strategy::RollingUpdate { partition }) => {
-                self.close(&mut draft, self.units.written(partition, None));
+                self.close(&mut draft, self.written(live, partition, None));
             }
             _ if self.rolls(live) => self.close(&mut draft, self.standing(live)),
             _ => {}
         }
-        if self.paused(live) && self.rolls(live) {
+        if self.is_put_aside(live) || (take.keep.is_some() && self.paused(live)) {
             draft.set(&self.path("paused"), json!(false));
         }
         draft.patch()
@@ -149,6 +163,10 @@ impl Hand for ByPartition {
                 *field = field.take();
             }
         }
+        if self.stopped(live) {
+            // He has said it since, and nobody has taken it away.
+            self.bounds_mut(&mut back)["paused"] = json!(true);
+        }
         draft.set(&["spec", "updateStrategy"], back);
         draft.patch()
     }
@@ -165,10 +183,10 @@ impl Hand for ByPartition {
                 if self.on_delete {
                     draft.set(&["spec", "updateStrategy", "type"], json!("RollingUpdate"));
                 }
-                if self.paused(live) {
+                if self.is_put_aside(live) {
                     draft.set(&self.path("paused"), json!(false));
                 }
-                self.close(&mut draft, self.units.written(partition, percent));
+                self.close(&mut draft, self.written(live, partition, percent));
             }
             Strategy::OnDelete => {
                 let on_delete = json!({"type": "OnDelete", "rollingUpdate": null});
@@ -182,6 +200,11 @@ impl Hand for ByPartition {
     fn holds(&self, object: &Value) -> bool {
         annotated(object, self.beside().annotations)
             || (marked(object) && self.partition(object) >= ABOVE_ALL)
+    }
+
+    fn spoilt(&self, object: &Value) -> Option<String> {
+        let lost = annotation(object, ORIGINAL_STRATEGY).is_some() && noted(object).is_none();
+        lost.then(|| ORIGINAL_STRATEGY.to_owned())
     }
 
     fn let_go(&self) -> Value {
@@ -226,9 +249,7 @@ impl ByPartition {
     /// The strategy that was put aside. Where that is lost or spoilt, and the partition bears our stamp, the
     /// partition is nobody's own: giving it back would leave Pods behind in every later change.
     fn saved(&self, live: &Value) -> Option<Value> {
-        let saved = annotation(live, ORIGINAL_STRATEGY)
-            .and_then(|saved| serde_json::from_str(saved).ok())
-            .filter(Value::is_object);
+        let saved = noted(live);
         let stamped = self.rolls(live) && annotation(live, HELD_PARTITION).is_some();
         saved.or_else(|| {
             let mut whole =
@@ -271,6 +292,11 @@ impl ByPartition {
         kept
     }
 
+    /// A partition as it is written on this object.
+    fn written(&self, object: &Value, pods: u32, percent: Option<u32>) -> Value {
+        self.units.written(pods, percent, (self.replicas)(object))
+    }
+
     /// Closes the workload at a partition, and says so beside it.
     fn close(&self, draft: &mut Draft, partition: Value) {
         draft.annotate(HELD_PARTITION, words(&partition));
@@ -286,21 +312,33 @@ impl ByPartition {
         }
         // What is as it was is not by him: it is what holds the workload. Nor is one above all that comes with
         // another template his own: it is there to hold that.
-        let kept = annotation(old, ORIGINAL_STRATEGY).unwrap_or_default();
-        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
+        let kept = noted(old).unwrap_or_default();
         let kept = self.bounds(&kept);
-        let (was_paused, is_paused) = (self.paused(old), self.paused(new));
         let above_all = restart && self.partition(new) >= ABOVE_ALL;
         let holds = self.standing(new) == self.standing(old) || above_all;
         if self.rolls(new) && holds {
             let own = kept.get("partition").filter(|own| !own.is_null());
             self.bounds_mut(&mut asked)["partition"] = own.cloned().unwrap_or(json!(0));
         }
-        if was_paused == is_paused && kept["paused"] == true {
-            self.bounds_mut(&mut asked)["paused"] = json!(true);
+        if self.pauses {
+            self.ask_for_pause(old, new, kept, &mut asked);
         }
         let asked = asked.to_string();
         (annotation(new, ORIGINAL_STRATEGY) != Some(asked.as_str())).then_some(asked)
+    }
+
+    /// Whether a strategy that is asked for is paused: as the one that is put aside, unless he takes it out.
+    fn ask_for_pause(&self, old: &Value, new: &Value, kept: &Value, asked: &mut Value) {
+        let said =
+            |object: &Value| !self.bounds(&object["spec"]["updateStrategy"])["paused"].is_null();
+        // In a release the field stands there, and is ours or what stops it.
+        let taken_out = said(old) && !said(new);
+        if let Some(paused) = kept.get("paused").filter(|_| !taken_out) {
+            self.bounds_mut(asked)["paused"] = paused.clone();
+        } else if let Some(bounds) = self.bounds_mut(asked).as_object_mut() {
+            // What stops it now is there to be read, and not to be given back.
+            bounds.retain(|field, value| field != "paused" || *value != true);
+        }
     }
 
     /// Where the workload is held; no higher than it stands.
@@ -322,8 +360,23 @@ impl ByPartition {
         if stands.is_null() { json!(0) } else { stands.clone() }
     }
 
+    /// Whether somebody has told its own controller in mid-release to stand still: that counts until he takes
+    /// it back.
+    pub(crate) fn stopped(&self, object: &Value) -> bool {
+        let held = annotation(object, HELD_PARTITION).is_some();
+        held && self.paused(object) && !self.is_put_aside(object)
+    }
+
+    /// Whether it is paused as it was before the release: like all of the user's strategy that is put aside, and
+    /// a manifest with it may come again at any time.
+    fn is_put_aside(&self, object: &Value) -> bool {
+        let before = |saved: Value| self.bounds(&saved)["paused"] == true;
+        self.paused(object) && noted(object).is_some_and(before)
+    }
+
     fn paused(&self, object: &Value) -> bool {
-        self.pauses && self.bounds(&object["spec"]["updateStrategy"])["paused"] == true
+        let strategy = &object["spec"]["updateStrategy"];
+        self.pauses && self.rolls(object) && self.bounds(strategy)["paused"] == true
     }
 
     /// What of a strategy holds the partition.
@@ -351,6 +404,12 @@ impl ByPartition {
 fn is_ours(old: &Value, new: &Value) -> bool {
     let differs = |name| annotation(old, name) != annotation(new, name);
     annotation(new, CONTROL_INFO).is_some() && (differs(HELD_PARTITION) || differs(CONTROL_INFO))
+}
+
+/// The strategy that was put aside, as far as the annotation can be read.
+fn noted(object: &Value) -> Option<Value> {
+    let noted = annotation(object, ORIGINAL_STRATEGY)?;
+    serde_json::from_str(noted).ok().filter(Value::is_object)
 }
 
 fn words(partition: &Value) -> String {

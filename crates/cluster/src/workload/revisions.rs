@@ -18,6 +18,7 @@ pub(super) fn body(
     max_unavailable: Option<IntOrPercent>,
     machinery: Machinery,
     claimed: Claimed,
+    spoilt: Option<String>,
 ) -> Body {
     let update = update(sight);
     let hash = update.as_deref().unwrap_or_default();
@@ -35,6 +36,8 @@ pub(super) fn body(
         control: claimed.control,
         in_progressing: claimed.in_progressing,
         max_unavailable,
+        stopped: false,
+        spoilt,
         machinery,
     }
 }

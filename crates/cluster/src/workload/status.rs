@@ -6,7 +6,7 @@ use engine::front::batch_release::{Body, Machinery};
 use engine::world::{Pod, Workload};
 
 use super::partition::ByPartition;
-use super::{ABOVE_ALL, Claimed, Counted, Sight, number};
+use super::{ABOVE_ALL, Claimed, Counted, Hand, Sight, number};
 
 /// Revisions, as the Pods are labelled with them.
 pub(super) struct Named {
@@ -42,6 +42,8 @@ pub(super) fn body(
         control: claimed.control,
         in_progressing: claimed.in_progressing,
         max_unavailable: by.max_unavailable(&sight.object),
+        stopped: by.stopped(&sight.object),
+        spoilt: by.spoilt(&sight.object),
         machinery,
     }
 }

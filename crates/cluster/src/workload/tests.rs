@@ -254,23 +254,119 @@ fn kruises_workloads_stay_held_in_whatever_units_and_what_is_asked_for_is_kept()
 }
 
 #[test]
-fn a_workload_of_kruise_in_release_cannot_be_paused_and_is_paused_when_it_is_given_back() {
-    fn check(kind: Kind, within: Option<&str>, pause: Value) {
+fn a_partition_of_a_cloneset_is_written_as_a_percentage_where_one_comes_to_it() {
+    fn check(replicas: u32, pods: u32, percent: Option<u32>, expect: Value) {
+        let live = object(json!({"replicas": replicas, "updateStrategy": {}}));
+        let hand = Kind::CloneSet.adapter().hand;
+        let strategy = Strategy::RollingUpdate { partition: pods };
+        let patch = hand.set_strategy(&live, strategy, percent).unwrap();
+        assert_eq!(patch["spec"]["updateStrategy"]["partition"], expect, "{pods} of {replicas}");
+        let written = with(&live, patch);
+        let body = &written["spec"]["updateStrategy"]["partition"];
+        let read = count(body).unwrap().of_deployment(replicas);
+        assert_eq!(read, pods.min(replicas), "read again, {pods} of {replicas}");
+    }
+    check(10, 8, Some(80), json!("80%"));
+    check(10, 7, None, json!("70%"));
+    check(7, 5, None, json!("71%"));
+    // All but one, of however many there will be.
+    check(5, 4, None, json!("99%"));
+    check(28, 27, None, json!("99%"));
+    // None comes to these.
+    check(250, 167, None, json!(167));
+    check(1000, 999, None, json!(999));
+    check(10, 0, None, json!(0));
+    check(1, 1, None, json!("100%"));
+    check(10, ABOVE_ALL, None, json!("100%"));
+}
+
+/// A pause, at its place.
+fn pause(within: Option<&str>, paused: Value) -> Value {
+    let bounds = json!({ "paused": paused });
+    let strategy = within.map_or(bounds.clone(), |within| json!({ within: bounds }));
+    json!({"spec": {"updateStrategy": strategy}})
+}
+
+/// Kinds that know a pause, and where it stands.
+const PAUSED: [(Kind, Option<&str>); 3] = [
+    (Kind::CloneSet, None),
+    (Kind::AdvancedStatefulSet, Some("rollingUpdate")),
+    (Kind::AdvancedDaemonSet, Some("rollingUpdate")),
+];
+
+#[test]
+fn a_workload_of_kruise_that_is_paused_in_release_stays_so_until_that_is_taken_back() {
+    for (kind, within) in PAUSED {
         let object = kruise(within, json!(4));
-        let new = with(&object, pause);
+        let own = Original::Strategy(Strategy::RollingUpdate { partition: 0 });
+        let given_back = |object: &Value| {
+            let back = with(object, kind.adapter().hand.release(object, Some(own)));
+            let strategy = back["spec"]["updateStrategy"].clone();
+            within.map_or(strategy.clone(), |within| strategy[within].clone())
+        };
+        let new = with(&object, pause(within, json!(true)));
+        let stopped = with(&new, kind.keep_held(&object, &new, KeepHeld::default()));
+        assert_eq!(stopped["spec"], new["spec"], "{kind:?}");
+        assert_eq!(given_back(&stopped), json!({"partition": 0, "paused": true}), "{kind:?}");
+        for back in [json!(false), Value::Null] {
+            let new = with(&stopped, pause(within, back));
+            let found = with(&new, kind.keep_held(&stopped, &new, KeepHeld::default()));
+            assert_eq!(found["spec"], new["spec"], "{kind:?}");
+            assert_ne!(given_back(&found)["paused"], true, "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_workload_of_kruise_that_was_paused_before_is_paused_when_it_is_given_back_unless_he_takes_it_out()
+ {
+    for (kind, within) in PAUSED {
+        let mut object = kruise(within, json!(4));
+        let bounds = json!({"partition": 0, "paused": true});
+        let own = within.map_or(bounds.clone(), |within| json!({ within: bounds }));
+        object["metadata"]["annotations"][ORIGINAL_STRATEGY] = json!(own.to_string());
+        let object = with(&object, pause(within, json!(false)));
+        // The manifest is applied again.
+        let new = with(&object, pause(within, json!(true)));
         let found = with(&new, kind.keep_held(&object, &new, KeepHeld::default()));
         assert_eq!(found["spec"], object["spec"], "{kind:?}");
-        let own = Original::Strategy(Strategy::RollingUpdate { partition: 0 });
-        let back = with(&found, kind.adapter().hand.release(&found, Some(own)));
-        let bounds = json!({"partition": 0, "paused": true});
-        let expect = within.map_or(bounds.clone(), |within| json!({within: bounds}));
-        assert_eq!(back["spec"]["updateStrategy"], expect, "{kind:?}");
-        assert_eq!(back["metadata"]["annotations"], json!({IN_PROGRESSING: "m"}));
+        let kept = |object: &Value| -> Value {
+            serde_json::from_str(annotation(object, ORIGINAL_STRATEGY).unwrap()).unwrap()
+        };
+        assert_eq!(kept(&found), own, "{kind:?}");
+        let new = with(&object, pause(within, Value::Null));
+        let found = with(&new, kind.keep_held(&object, &new, KeepHeld::default()));
+        let kept = kept(&found);
+        assert!(within.map_or(&kept, |within| &kept[within])["paused"].is_null(), "{kind:?}");
     }
-    check(Kind::CloneSet, None, json!({"spec": {"updateStrategy": {"paused": true}}}));
-    let pause = json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": true}}}});
-    check(Kind::AdvancedStatefulSet, Some("rollingUpdate"), pause.clone());
-    check(Kind::AdvancedDaemonSet, Some("rollingUpdate"), pause);
+}
+
+#[test]
+fn a_strategy_that_was_put_aside_and_is_spoilt_is_seen_and_mended_by_one_that_is_applied() {
+    fn check(kind: Kind, name: &str, object: &Value, asked: Value) {
+        let spoilt = with(object, json!({"metadata": {"annotations": {name: "{spoilt"}}}));
+        let hand = kind.adapter().hand;
+        assert_eq!(hand.spoilt(&spoilt).as_deref(), Some(name), "{kind:?}");
+        let new = with(&spoilt, json!({ "spec": asked }));
+        let found = with(&new, kind.keep_held(&spoilt, &new, KeepHeld::default()));
+        assert_eq!(hand.spoilt(&found), None, "{kind:?}: {found}");
+        let gone = with(&spoilt, json!({"metadata": {"annotations": {name: null}}}));
+        assert_eq!(hand.spoilt(&gone), None, "{kind:?}: nothing is there that could be");
+    }
+    let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 2}});
+    let held = object(json!({"paused": true, "strategy": {"type": "Recreate"}}));
+    check(Kind::Deployment, DEPLOYMENT_STRATEGY, &held, json!({ "strategy": rolling }));
+    let held = object(json!({"updateStrategy": {"type": "OnDelete"}}));
+    let rolling = json!({"updateStrategy": {"type": "RollingUpdate"}});
+    check(Kind::DaemonSet, DAEMONSET_ORIGINAL_STRATEGY, &held, rolling);
+    for (kind, within) in PAUSED {
+        let mut asked = pause(within, json!(false))["spec"].clone();
+        match within {
+            Some(within) => asked["updateStrategy"][within]["maxUnavailable"] = json!(2),
+            None => asked["updateStrategy"]["maxUnavailable"] = json!(2),
+        }
+        check(kind, ORIGINAL_STRATEGY, &kruise(within, json!(4)), asked);
+    }
 }
 
 #[test]

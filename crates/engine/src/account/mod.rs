@@ -12,7 +12,9 @@ use jiff::Timestamp;
 
 use crate::ground::{Facts, Ground};
 use crate::status::{PodRow, PodState};
-use crate::world::{Discovery, Outcome, Pod, PodPhase, Settings, Strategy, Uid, Workload};
+use crate::world::{
+    Discovery, Outcome, Pod, PodManagement, PodPhase, Settings, Strategy, Uid, Workload,
+};
 use place::Place;
 
 /// Where all Pods of one workload stand.
@@ -22,6 +24,8 @@ pub struct Account<'a> {
     pub slots: Vec<Slot<'a>>,
     /// How many Pods ought to run the update revision.
     pub target: u32,
+    /// Whether a Pod is made only when all lower ones are ready.
+    ordered: bool,
 }
 
 /// One place of the workload.
@@ -115,7 +119,8 @@ impl<'a> Account<'a> {
         for (slot, row) in slots.iter_mut().zip(rows) {
             slot.leaked = !ground.terms.all && leaked(ground, slot, row);
         }
-        Self { slots, target: ground.terms.target }
+        let ordered = ground.facts.workload.management == PodManagement::OrderedReady;
+        Self { slots, target: ground.terms.target, ordered }
     }
 
     fn count(&self, which: impl Fn(&Slot<'a>) -> bool) -> u32 {
@@ -188,6 +193,15 @@ impl<'a> Account<'a> {
             };
             (rank, slot.pod.map(|pod| pod.created))
         })
+    }
+
+    /// The Pod at an old revision that the worst one waits for itself: where Pods are made one after the other,
+    /// none comes before all lower ones are ready.
+    pub fn locked_out_by(&self) -> Option<&Slot<'a>> {
+        let missing = |it: &&Slot<'a>| matches!(it.state, PodState::Missing | PodState::Recreating);
+        let worst = self.worst().filter(missing).filter(|_| self.ordered)?;
+        let lower = self.slots.iter().filter(|slot| slot.ordinal < worst.ordinal);
+        lower.into_iter().find(|slot| slot.movable() && !slot.ready())
     }
 
     /// The revision that most of the Pods run that are not at `update`; of several with as many

@@ -50,10 +50,12 @@ pub fn admit(admission: &Admission, world: &World, now: Timestamp) -> Verdict {
         };
     }
     let mut warnings = warnings(admission, world, now);
-    if let Some(owner) = world.other_owner() {
-        let message = format!(
+    let owned = world.other_owner().map(|owner| {
+        format!(
             "StatefulSet {place} belongs to {owner}; delete that one, or name another StatefulSet"
-        );
+        )
+    });
+    if let Some(message) = owned.or_else(|| world.taken()) {
         if before.is_none_or(|before| before.workload_name != rollout.workload_name) {
             return Verdict::Deny { field: "spec.statefulset.metadata.name", message };
         }

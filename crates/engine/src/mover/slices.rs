@@ -217,19 +217,12 @@ fn open(ground: &Ground<'_>, account: &Account<'_>, slice: usize, index: u32) ->
         _ => replicas.saturating_sub(moved),
     };
     let whole = ground.facts.nature.percent && moved >= account.target;
-    let share = ground.terms.percent.filter(|_| whole);
-    let percent = share.and_then(|share| percent(share, partition, replicas));
-    Action::Open { partition, percent }
-}
-
-/// The percentage of `replicas` that comes to this many: what a plan of this share leaves, where it does, as
-/// that is right for any other number too; else the largest. `None` where there is none.
-fn percent(share: u32, partition: u32, replicas: u32) -> Option<u32> {
-    let left = 100_u32.saturating_sub(share);
-    let largest = partition.saturating_mul(100).checked_div(replicas)?;
+    // What a plan of this share leaves is right for any other number of Pods too.
+    let left = ground.terms.percent.filter(|_| whole).map(|share| 100_u32.saturating_sub(share));
     // As it is read: parts count as a whole one, and of several Pods one is left to move.
-    let comes_to = |percent: &u32| IntOrPercent::Percent(*percent).of_deployment(replicas);
-    [left, largest].into_iter().find(|percent| comes_to(percent) == partition)
+    let comes_to = |percent: u32| IntOrPercent::Percent(percent).of_deployment(replicas);
+    let percent = left.filter(|percent| comes_to(*percent) == partition);
+    Action::Open { partition, percent }
 }
 
 /// Closes what is open and has not moved.

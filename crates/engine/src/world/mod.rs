@@ -45,6 +45,9 @@ pub struct World {
     pub pods: Vec<Pod>,
     /// Another living rollout that names the same StatefulSet and came first: `KIND/NAME`.
     pub rival: Option<String>,
+    /// A workload of another kind whose Pods have the names that those of the StatefulSet would have: `KIND
+    /// NAME`.
+    pub namesake: Option<String>,
     /// The disruption budgets whose selector matches the workload's Pod template.
     pub budgets: Vec<Budget>,
     /// What service discovery says, or why it is not asked.
@@ -56,6 +59,18 @@ pub struct World {
 }
 
 impl World {
+    /// That the StatefulSet cannot have its Pods, since another workload has them; and what to do.
+    pub fn taken(&self) -> Option<String> {
+        // Where it has Pods already, it is the other that can have none.
+        let other = self.namesake.as_ref().filter(|_| self.pods.is_empty())?;
+        let Rollout { namespace, workload_name: name, .. } = &self.rollout;
+        Some(format!(
+            "{other} is there in namespace {namespace}, and Pods {name}-0, {name}-1, … are its own, so \
+             StatefulSet {name} can have none: delete the {other}, or name another StatefulSet; to release the \
+             {other} as it is, create a Rollout (rollouts.kruise.io) with that workloadRef in place of this one"
+        ))
+    }
+
     /// Whose the StatefulSet is, if it is not ours: who claims it, or who came first.
     pub fn other_owner(&self) -> Option<&str> {
         match self.workload.as_ref().map(|workload| &workload.claim) {

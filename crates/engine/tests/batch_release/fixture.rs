@@ -75,6 +75,8 @@ fn world(kind: &str, workload: Workload, machinery: Machinery) -> Fixture {
         control: Control::Ours,
         in_progressing: true,
         max_unavailable: None,
+        stopped: false,
+        spoilt: None,
         machinery,
     };
     let world = World {

@@ -1,6 +1,6 @@
 //! A Rollout that leads the release of a cluster.
 
-use engine::front::batch_release::{BatchState, Control, Phase, is_held, original};
+use engine::front::batch_release::{BatchState, ConditionKind, Control, Phase, is_held, original};
 use engine::front::rollout::{
     self, Action, BatchRelease, Pause, Policy, ReleasePhase, ReleasePlan, Rollout, Step, StepState,
     Workload,
@@ -101,6 +101,7 @@ impl Led {
         let stable = body.stable_revision.clone().unwrap_or_default();
         let workload = Workload {
             unsupported: None,
+            recreates: false,
             rolls_back_in_batches: back_in_batches(self.cluster.make.kind),
             generation: workload.generation,
             observed_generation: workload.observed_generation,
@@ -148,6 +149,11 @@ impl Led {
                 paused: release.paused,
             },
             as_written: true,
+            surplus: None,
+            held: status.condition(ConditionKind::Progressing).and_then(|it| {
+                let reason = rollout::Reason::of_release(&it.reason).filter(|_| !it.holds)?;
+                Some((reason, it.message.clone()))
+            }),
             plan_seen: status.plan_hash == release.plan_hash,
             phase: status.phase.map(|phase| match phase {
                 Phase::Preparing => ReleasePhase::Preparing,

@@ -31,6 +31,18 @@ fn a_second_owner_is_kept_out() {
 }
 
 #[test]
+fn a_set_that_could_have_no_pods_is_kept_out() {
+    let fixture = world().with(|world| {
+        world.workload = None;
+        world.pods.clear();
+        world.namesake = Some("Advanced StatefulSet web".into());
+    });
+    let Verdict::Deny { field, message } = judge(&fixture) else { panic!("let in") };
+    assert_eq!(field, "spec.statefulset.metadata.name");
+    names(&message, &["Advanced StatefulSet web", "name another StatefulSet"]);
+}
+
+#[test]
 fn another_statefulset_is_another_rollout() {
     let mut before = rollout();
     before.workload_name = "other".into();

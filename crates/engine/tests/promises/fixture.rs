@@ -79,6 +79,7 @@ pub(crate) fn world() -> Fixture {
         workload: None,
         pods: Vec::new(),
         rival: None,
+        namesake: None,
         budgets: Vec::new(),
         discovery: Discovery::NotAsked,
         outcome: Outcome::default(),

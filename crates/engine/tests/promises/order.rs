@@ -85,3 +85,21 @@ fn under_ordered_ready_no_ready_pod_goes_while_another_is_not_ready() {
     let decision = check(&fixture, "InProgress LowerPodNotReady: -");
     crate::fixture::names(&decision.status.reason, &["web-0", "OrderedReady"]);
 }
+
+#[test]
+fn under_ordered_ready_a_pod_that_cannot_come_is_not_named_but_the_one_that_it_waits_for() {
+    // Scaled from 4 to 6 at a half: 3 and 2 have moved, 5 and 4 are counted, and come when 1 is ready. It is at
+    // an old revision, and moving it would be one more than is asked for.
+    let scaled = || {
+        let fixture = world().replicas(6).percent(50).budget(1).updated(3).updated(2);
+        let fixture = fixture.gone(5).gone(4).pending(1);
+        fixture.with_set(|set| set.management = PodManagement::OrderedReady)
+    };
+    let decision = check(&scaled(), "InProgress LowerPodNotReady: -");
+    let words = ["waiting for 2 of 6", "Pod web-1 is not ready: ImagePullBackOff", "mend it"];
+    crate::fixture::names(&decision.status.reason, &words);
+    // Side by side they come without it, and of several that are missing one in trouble is the news.
+    let parallel = scaled().with_set(|set| set.management = PodManagement::Parallel);
+    check(&parallel, "InProgress WaitingForPods: -");
+    check(&scaled().broken(2, "CrashLoopBackOff"), "InProgress WaitingForPods: -");
+}

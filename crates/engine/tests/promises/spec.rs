@@ -171,6 +171,23 @@ fn a_rival_that_came_later_than_our_claim_means_nothing() {
 }
 
 #[test]
+fn a_set_whose_pods_have_the_names_of_anothers_says_whose_and_is_not_made() {
+    let named = |fixture: crate::fixture::Fixture| {
+        fixture.with(|world| world.namesake = Some("Advanced StatefulSet web".into()))
+    };
+    let bare = |fixture: crate::fixture::Fixture| fixture.with(|world| world.pods.clear());
+    let made = bare(named(world().phase(Phase::Pending)));
+    let absent = made.clone().with(|world| world.workload = None);
+    for fixture in [made, absent] {
+        let decision = check(&fixture, "Pending OwnedByAnother: -");
+        let words = ["Advanced StatefulSet web", "namespace shop", "delete", "create a Rollout"];
+        names(&decision.status.reason, &words);
+    }
+    // Where the Pods are ours, it is the other that has none.
+    check(&named(world().budget(2)), "InProgress Evicting: evict 3 2");
+}
+
+#[test]
 fn an_invalid_statefulset_fails_in_the_servers_words() {
     let fixture = world().apply_refused(true, "spec.serviceName: field is immutable");
     let decision = check(&fixture, "Failed InvalidStatefulSet: -");

@@ -43,6 +43,15 @@ fn a_kind_that_cannot_be_released_says_so() {
 }
 
 #[test]
+fn what_replaces_all_pods_at_once_is_said_from_the_start_once_the_webhook_guards_it() {
+    let mut world = healthy();
+    set(&mut world, |it| (it.recreates, it.labelled) = (true, false));
+    check(&world, "Healthy 3>-1 Completed: label");
+    set(&mut world, |it| it.labelled = true);
+    blocked(world, Reason::UnsupportedWorkload, "set spec.strategy.type to RollingUpdate");
+}
+
+#[test]
 fn a_second_rollout_of_a_workload_waits_for_the_first() {
     let mut world = healthy();
     world.rollout.rival = Some("shop/older".to_owned());
@@ -126,4 +135,53 @@ fn while_the_originals_manager_runs_nothing_is_done_and_it_is_said() {
         let after = decide(&world, now());
         assert_eq!(after.status.condition(ConditionKind::Blocked), None);
     }
+}
+
+/// The step waits for its Pods, and its BatchRelease says why.
+fn held(reason: Reason, why: &str) -> World {
+    let mut world = upgrading(1);
+    on_release(&mut world, |release| release.held = Some((reason, why.to_owned())));
+    world
+}
+
+#[test]
+fn what_holds_the_pods_of_a_step_is_said_by_the_rollout_as_its_batch_release_says_it() {
+    let mut world = held(Reason::BudgetNeverAllows, "PodDisruptionBudget shop/web never allows");
+    let decision = check(&world, "Progressing InRolling 1>2 StepUpgrade: -");
+    let said = decision.status.condition(ConditionKind::Blocked).expect("it is said");
+    assert_eq!((said.holds, said.reason), (true, Reason::BudgetNeverAllows));
+    assert_eq!(said.message, "PodDisruptionBudget shop/web never allows");
+    let stands = "Rollout is in step(1/3), and upgrade workload to new version";
+    let both = format!("{stands}; PodDisruptionBudget shop/web never allows");
+    assert_eq!(decision.status.message, both);
+    assert_eq!(told(&decision), ["BudgetNeverAllows"]);
+    world.status = decision.status;
+    let again = decide(&world, now());
+    assert_eq!((again.status, again.told), (world.status.clone(), Vec::new()), "once");
+    on_release(&mut world, |release| release.held = None);
+    let mended = decide(&world, now());
+    assert_eq!(mended.status.condition(ConditionKind::Blocked), None);
+    assert_eq!(mended.status.message, stands);
+}
+
+#[test]
+fn what_passes_by_itself_is_said_and_no_event_is_made_of_it() {
+    let decision = decide(&held(Reason::BudgetExhausted, "no room"), now());
+    let said = decision.status.condition(ConditionKind::Blocked).expect("it is said");
+    assert_eq!((said.reason, told(&decision)), (Reason::BudgetExhausted, Vec::new()));
+}
+
+#[test]
+fn what_a_batch_release_says_counts_for_the_step_that_waits_and_the_plan_that_is_asked_for() {
+    let mut old = held(Reason::BudgetNeverAllows, "of the plan before");
+    on_release(&mut old, |release| release.plan_seen = false);
+    let mut ready = waiting(1);
+    on_release(&mut ready, |it| it.held = Some((Reason::BudgetNeverAllows, String::new())));
+    for world in [old, ready] {
+        assert_eq!(decide(&world, now()).status.condition(ConditionKind::Blocked), None);
+    }
+    // What a user has to mend first goes before it.
+    let mut world = held(Reason::BudgetNeverAllows, "words");
+    world.rollout.not_served = Some("traffic routing is not served".to_owned());
+    blocked(world, Reason::NotServed, "traffic routing");
 }

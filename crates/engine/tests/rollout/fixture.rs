@@ -47,6 +47,7 @@ pub(crate) fn rollout() -> Rollout {
 pub(crate) fn workload() -> Workload {
     Workload {
         unsupported: None,
+        recreates: false,
         rolls_back_in_batches: false,
         generation: 1,
         observed_generation: 1,
@@ -199,6 +200,8 @@ pub(crate) fn release(step: u32, moved: u32) -> BatchRelease {
         updated_ready: moved,
         observed_rollout_id: "v2".to_owned(),
         message: String::new(),
+        held: None,
+        surplus: None,
     }
 }
 

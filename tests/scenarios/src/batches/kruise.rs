@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use crate::env::{
     ADVANCED_SETS, BUDGETS, CLONESETS, Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES,
-    ensure, same,
+    ROLLOUTS, SETS, ensure, same, says,
 };
 use crate::kinds::{self, put_over};
-use crate::kit::{Diary, Steps, Workload, budget, condition, pods, steps};
+use crate::kit::{
+    DONE, Diary, Steps, Workload, budget, condition, phase, pods, reason, rollout, steps,
+};
 
 /// The usual number of Pods, that change in their place where that is enough, under these steps.
 async fn in_place(env: &Env, kind: Kind, plan: &Value) -> Result<Steps, Failure> {
@@ -298,6 +300,19 @@ pub(crate) async fn a_budget_that_is_used_up_is_told_by_its_name(env: Env) -> Ou
             conditions.any(|it| it["message"].as_str().unwrap_or_default().contains("tight"))
         };
         env.until(RELEASES, "web", env.limit(120), "the budget is named", told).await?;
+        let blocked = |it: &Value| {
+            condition(it, "Blocked").is_some_and(|it| {
+                let message = it["message"].as_str().unwrap_or_default();
+                it["reason"] == "BudgetNeverAllows" && message.contains("lower minAvailable")
+            })
+        };
+        let seen = web.until("the Rollout names it, and the remedy", blocked).await?;
+        let message = seen["status"]["message"].as_str().unwrap_or_default();
+        ensure(message.contains("tight"), || format!("what kubectl get shows: {message}"))?;
+        let mut patience = env.patience(env.limit(30));
+        while !env.is_told("Rollout", "BudgetNeverAllows").await? {
+            patience.rest(|| "an Event of the Rollout says so".to_owned()).await?;
+        }
         web.env
             .stays(Duration::from_secs(10), "no Pod moves", || async {
                 Ok(web.web.running("app:v2").await? == (0, 0))
@@ -343,5 +358,65 @@ pub(crate) async fn a_workload_may_be_named_in_another_of_its_versions(env: Env)
             web.away().await?;
         }
     }
+    Ok(())
+}
+
+/// Who pauses the workload itself in mid-release means it: nothing moves until he takes that back, in whichever
+/// way.
+pub(crate) async fn a_workload_that_is_paused_itself_stands_until_that_is_taken_back(
+    env: Env,
+) -> Outcome {
+    for back in [json!(false), Value::Null] {
+        for (kind, pause) in kinds::ALL.iter().filter_map(|it| Some((it.kind, it.pause?))) {
+            let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+            let before = web.web.read().await?;
+            web.change("app:v2").await?;
+            web.stands(1, "app:v2", 1).await?;
+            web.web.change(&pause(json!(true))).await?;
+            web.approve().await?;
+            let blocked = |it: &Value| {
+                condition(it, "Blocked").is_some_and(|it| it["reason"] == "WorkloadPaused")
+            };
+            web.until("it says what it waits for", blocked).await?;
+            web.env
+                .stays(Duration::from_secs(20), "no Pod moves", || async {
+                    Ok(web.web.running("app:v2").await? == (1, 1))
+                })
+                .await?;
+            web.web.change(&pause(back.clone())).await?;
+            web.ends(true).await?;
+            web.all_run("app:v2").await?;
+            web.given_back(&before).await?;
+            web.away().await?;
+        }
+    }
+    Ok(())
+}
+
+/// A StatefulSet of the name of an Advanced one could have no Pods, since these have their names: it is not made,
+/// and it is said what is there.
+pub(crate) async fn a_set_of_the_name_of_an_advanced_one_is_not_made_and_says_why(
+    env: Env,
+) -> Outcome {
+    let web = Workload::deploy(&env, ADVANCED_SETS, "web", ADVANCED_SETS.sized(3)).await?;
+    let before = web.uids().await?;
+    let words = ["Advanced StatefulSet web", "delete", "create a Rollout"];
+    if let Err(refused) = env.apply(ROLLOUTS, &rollout("web").0).await {
+        // At the door already.
+        says("the refusal", &refused.message, &words)?;
+    } else {
+        let named = |it: &Value| reason(it).contains("Advanced StatefulSet");
+        let seen = env.until(ROLLOUTS, "web", env.limit(60), "it is named", named).await?;
+        says("the reason", reason(&seen), &words)?;
+    }
+    ensure(env.get(SETS, "web").await.is_err(), || "a StatefulSet is there".to_owned())?;
+    same("the Pods of the other", web.uids().await?, before)?;
+    env.delete(ADVANCED_SETS, "web").await?;
+    let mut patience = env.patience(env.limit(60));
+    while let Err(refused) = env.apply(ROLLOUTS, &rollout("web").0).await {
+        patience.rest(|| format!("it is let in: {refused:?}")).await?;
+    }
+    let done = |it: &Value| phase(it) == DONE;
+    env.until(ROLLOUTS, "web", env.limit(120), "with the other gone it is made", done).await?;
     Ok(())
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures::future::join;
 use serde_json::{Value, json};
 
-use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, ensure, same};
+use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, ensure, same};
 use crate::kinds;
-use crate::kit::{Steps, steps};
+use crate::kit::{Steps, condition, steps};
 
 /// Waits until this step waits, at these counts of each batch's label.
 async fn labelled(web: &Steps, batches: &[usize]) -> Outcome {
@@ -295,4 +295,34 @@ async fn marked(env: &Env, kind: Kind) -> Outcome {
     let now = web.web.uids().await?;
     ensure(old.iter().all(|pod| now.contains(&pod.uid)), || "one was replaced".to_owned())?;
     web.away().await
+}
+
+/// What the user's own strategy was put aside in is spoilt: it is told while there is time to mend it.
+pub(crate) async fn a_strategy_that_was_put_aside_and_is_spoilt_is_told(env: Env) -> Outcome {
+    for kind in kinds::all() {
+        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
+        let before = web.web.read().await?;
+        web.change("app:v2").await?;
+        web.stands(1, "app:v2", 1).await?;
+        let aside = kind.facts().put_aside;
+        web.web.change(&json!({"metadata": {"annotations": {aside: "{spoilt"}}})).await?;
+        let says = |it: &Value| {
+            condition(it, "StrategyLost").is_some_and(|it| {
+                let message = it["message"].as_str().unwrap_or_default();
+                message.contains(aside) && message.contains("apply its own strategy")
+            })
+        };
+        env.until(RELEASES, "web", env.limit(60), "it is said", says).await?;
+        let mut patience = env.patience(env.limit(30));
+        while !env.is_told("BatchRelease", "AnnotationSpoilt").await? {
+            patience.rest(|| "an Event says so".to_owned()).await?;
+        }
+        web.approve().await?;
+        web.ends(true).await?;
+        web.all_run("app:v2").await?;
+        // Its own was the usual one.
+        web.given_back(&before).await?;
+        web.away().await?;
+    }
+    Ok(())
 }

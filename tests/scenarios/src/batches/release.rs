@@ -289,19 +289,11 @@ pub(crate) async fn a_batch_that_does_not_get_ready_is_called_stuck(env: Env) ->
     let message = message.unwrap_or_default();
     says("the condition", message.as_str().unwrap_or_default(), &["30 s", "ImagePullBackOff"])?;
     let mut patience = env.patience(env.limit(30));
-    while !told(&env, "ProgressDeadlineExceeded").await? {
+    while !env.is_told("BatchRelease", "ProgressDeadlineExceeded").await? {
         patience.rest(|| "an Event says so".to_owned()).await?;
     }
     let healthy = web.pods().await?.iter().filter(|pod| pod.ready).count();
     ensure(healthy >= 3, || format!("{healthy} of 4 are ready, maxUnavailable is 25%"))
-}
-
-/// Whether an Event about the BatchRelease gives this reason.
-async fn told(env: &Env, reason: &str) -> Result<bool, crate::env::Failure> {
-    let events = env.list(crate::env::EVENTS, "").await?;
-    Ok(events
-        .iter()
-        .any(|event| event["regarding"]["kind"] == "BatchRelease" && event["reason"] == reason))
 }
 
 /// "Pods evicted in parallel within the budget; a batch on a RollingUpdate StatefulSet may go in parallel

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::env::{BUDGETS, DEPLOYMENTS, Env, Failure, Kind, Outcome, ensure, same};
 use crate::kinds::{self, put_over};
-use crate::kit::{Steps, Workload, budget};
+use crate::kit::{Steps, Workload, budget, condition};
 
 /// At a step of two Pods, approved while one of them is not ready.
 async fn with_one_unready(env: &Env, kind: Kind, threshold: Value) -> Result<Steps, Failure> {
@@ -224,5 +224,33 @@ pub(crate) async fn pods_go_side_by_side_inside_max_unavailable(env: Env) -> Out
         two_at_once(&web, all).await?;
         web.away().await?;
     }
+    Ok(())
+}
+
+/// A Deployment that replaces all its Pods at once cannot be released in steps: told before the first change.
+pub(crate) async fn a_deployment_that_recreates_says_so_from_the_start(env: Env) -> Outcome {
+    let spec = json!({"replicas": 3, "strategy": {"type": "Recreate"}});
+    let web = Workload::deploy(&env, DEPLOYMENTS, "web", spec).await?;
+    let mut web = Steps::begin(web, &json!([1, "100%"])).await?;
+    let says = |it: &Value| {
+        condition(it, "Blocked").is_some_and(|it| {
+            let message = it["message"].as_str().unwrap_or_default();
+            it["reason"] == "UnsupportedWorkload" && message.contains("to RollingUpdate")
+        })
+    };
+    let seen = web.until("it says so, and what to do", says).await?;
+    let message = seen["status"]["message"].as_str().unwrap_or_default();
+    ensure(message.contains("Recreate"), || format!("what kubectl get shows: {message}"))?;
+    let labelled =
+        |it: &Value| it["metadata"]["labels"]["rollouts.kruise.io/workload-type"] == "deployment";
+    web.web.until("the webhook is asked about it all the same", 30, labelled).await?;
+    let mut patience = env.patience(env.limit(30));
+    while !env.is_told("Rollout", "UnsupportedWorkload").await? {
+        patience.rest(|| "an Event says so".to_owned()).await?;
+    }
+    web.web.change(&json!({"spec": {"strategy": {"type": "RollingUpdate"}}})).await?;
+    web.until("mended", |it| it["status"]["phase"] == "Healthy").await?;
+    web.change("app:v2").await?;
+    web.stands(1, "app:v2", 1).await?;
     Ok(())
 }

@@ -206,9 +206,21 @@ pub fn written_release(release: &BatchRelease, rollout: &Rollout) -> inner::Batc
         current_batch: narrow(status.canary_status.current_batch),
         updated: narrow(status.canary_status.updated_replicas),
         updated_ready: narrow(status.canary_status.updated_ready_replicas),
+        held: held(&status.conditions),
+        surplus: condition(&status.conditions, "Surplus", "True").map(|it| it.message.clone()),
         observed_rollout_id: status.observed_rollout_id,
         message: status.message,
     }
+}
+
+/// What a BatchRelease that does not go on by itself waits for, where that is not its Rollout.
+fn held(conditions: &[Condition]) -> Option<(inner::Reason, String)> {
+    let goes_on = condition(conditions, "Progressing", "False")?;
+    Some((inner::Reason::of_release(&goes_on.reason)?, goes_on.message.clone()))
+}
+
+fn condition<'a>(all: &'a [Condition], kind: &str, status: &str) -> Option<&'a Condition> {
+    all.iter().find(|it| it.type_ == kind && it.status == status)
 }
 
 const STYLE: &str = "Partition";

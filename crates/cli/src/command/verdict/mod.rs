@@ -63,13 +63,14 @@ pub(crate) enum Verdict {
 }
 
 /// Blocks that don't pass by themselves: somebody has to change an object.
-const LASTING: [&str; 6] = [
+const LASTING: [&str; 7] = [
     "BudgetNeverAllows",
     "AmbiguousBudget",
     "OwnedByAnother",
     "CannotHold",
     "HoldLost",
     "LeakFound",
+    "WorkloadPaused",
 ];
 
 /// Judges. A status of an older generation or of another rolloutIdentity says nothing.

@@ -3,7 +3,7 @@
 use api::batches::Rollout;
 use serde_json::Value;
 
-use super::{Goal, Verdict};
+use super::{Goal, LASTING, Verdict};
 use crate::facts::release::canary;
 use crate::show::batch;
 use crate::show::release::Summary;
@@ -55,8 +55,8 @@ pub(crate) fn judge(
         )),
         _ => match &all.blocked {
             Some(blocked) => Verdict::Blocked {
+                lasting: LASTING.contains(&blocked.reason.as_str()),
                 message: format!("{}: {}", blocked.reason, blocked.message),
-                lasting: false,
             },
             None => Verdict::Waiting(format!("it waits for {}{remedy}", all.waits_for)),
         },

@@ -8,6 +8,7 @@ use api::batches::engine::rollout as convert;
 use api::batches::names::{IN_PROGRESSING, ROLLOUT_ID, WORKLOAD_TYPE};
 use api::batches::{BatchRelease, BatchReleaseSpec, Rollout};
 use api::bedrock::{OWNER_ANNOTATION, StatefulsetRollout};
+use engine::admit::workload::Strategy as Carried;
 use engine::front::batch_release::{Control, Original, is_held, original};
 use engine::front::rollout as inner;
 use engine::world::Uid;
@@ -188,8 +189,11 @@ fn made(
     let id = |all: &std::collections::BTreeMap<String, String>| {
         all.get(ROLLOUT_ID).filter(|id| !id.is_empty()).cloned()
     };
+    let stands_held = is_still_held(kind, &live.object);
+    let recreates = kind.carried(&live.object) == Carried::Recreate && !marked && !stands_held;
     inner::Workload {
         unsupported: claimed(held, seen, meta),
+        recreates,
         rolls_back_in_batches: kind.facts().rolls_back_in_batches,
         generation: meta.generation,
         observed_generation: stands.status.observed_generation,
@@ -201,7 +205,7 @@ fn made(
         update_revision: counted.update,
         pod_template_hash: counted.hash,
         marked,
-        held: is_still_held(kind, &live.object) && !marks::of_another(held, seen, &live.object),
+        held: stands_held && !marks::of_another(held, seen, &live.object),
         rollout_id: id(&meta.labels).or_else(|| id(&meta.annotations)),
         labelled: meta.labels.contains_key(WORKLOAD_TYPE),
     }
@@ -211,6 +215,7 @@ fn made(
 fn nothing(unsupported: String) -> inner::Workload {
     inner::Workload {
         unsupported: Some(unsupported),
+        recreates: false,
         rolls_back_in_batches: false,
         generation: 0,
         observed_generation: 0,

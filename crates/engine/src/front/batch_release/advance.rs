@@ -35,6 +35,9 @@ pub(super) fn advance(
     if world.release.paused {
         return paused(status, &motion, count, wanted);
     }
+    if body.stopped {
+        return stopped(world, status, &motion, count, wanted);
+    }
     let held = match motion.advance() {
         Next::Act(remark, action) => {
             begun(status);
@@ -79,6 +82,27 @@ fn paused(status: &mut Status, motion: &Motion<'_>, count: Count, wanted: u32) -
         begun(status);
     }
     let mut standing = Standing::new(remark);
+    standing.action = motion.freeze().map(|(_, action)| action);
+    standing
+}
+
+/// Its own controller stands still because somebody told it to, and it is not for a release to know better.
+fn stopped(
+    world: &World,
+    status: &mut Status,
+    motion: &Motion<'_>,
+    count: Count,
+    wanted: u32,
+) -> Standing {
+    let message = format!(
+        "{} {} was paused in mid-release (`paused: true` in its updateStrategy), and stands still until that \
+         is taken back; {} of {wanted} Pods run the new revision",
+        world.release.kind, world.release.workload_name, count.updated
+    );
+    if count.updated < wanted {
+        begun(status);
+    }
+    let mut standing = Standing::new(Remark::held("WorkloadPaused", message));
     standing.action = motion.freeze().map(|(_, action)| action);
     standing
 }

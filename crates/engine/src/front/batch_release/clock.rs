@@ -50,7 +50,7 @@ fn unseen(world: &World, now: Timestamp) -> Option<Timestamp> {
 fn awaits(status: &Status, standing: &Standing) -> bool {
     let goes_on = matches!(status.phase, Some(Phase::Progressing | Phase::Finalizing));
     let ready = status.batch_state == Some(BatchState::Ready);
-    let paused = standing.remark.word == "Paused" || standing.remark.word == "TemplateChanged";
+    let paused = standing.remark.is_paused() || standing.remark.word == "TemplateChanged";
     goes_on && !paused && !(ready && status.phase == Some(Phase::Progressing))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn wake(
         Course::Degraded => return slow,
         Course::On | Course::Held => {}
     }
-    if standing.remark.word == "Paused" {
+    if standing.remark.is_paused() {
         return None;
     }
     let ripe = world.pods.iter().filter_map(|pod| {

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::clock::stuck_at;
-use super::decision::Action;
+use super::decision::{Action, Original};
 use super::standing::{Course, Standing};
 use super::status::{Condition, ConditionKind, Phase, Status};
-use super::world::{Target, World};
+use super::take::original;
+use super::world::{Control, Release, Rolling, Target, World};
 use crate::account::may_take_effect;
 use crate::decision::{Action as Motion, Victim};
-use crate::world::{Pod, Uid};
+use crate::world::{Pod, Strategy, Uid};
 
 /// Writes the intent down: the UIDs that are about to go, beside those that have not been seen going.
 pub(super) fn announce(
@@ -55,6 +56,28 @@ fn victims(action: Option<&Action>) -> &[Victim] {
     }
 }
 
+/// That the user's own strategy cannot be given back as it was, what will be instead, and what to do.
+fn lost(world: &World) -> Option<String> {
+    let Target::Found(body) = &world.target else { return None };
+    let annotation = body.spoilt.as_ref().filter(|_| body.control == Control::Ours)?;
+    let own = match original(body) {
+        Original::Strategy(Strategy::OnDelete) => "OnDelete".to_owned(),
+        Original::Strategy(Strategy::RollingUpdate { partition: 0 }) => "RollingUpdate".to_owned(),
+        Original::Strategy(Strategy::RollingUpdate { partition }) => {
+            format!("RollingUpdate and the partition {partition}")
+        }
+        Original::Rolling(Rolling { max_surge, max_unavailable }) => {
+            format!("RollingUpdate, maxSurge {max_surge} and maxUnavailable {max_unavailable}")
+        }
+    };
+    let Release { kind, workload_name: name, .. } = &world.release;
+    Some(format!(
+        "annotation {annotation} of {kind} {name} cannot be read, and with it the strategy is lost that was put \
+         aside there: it will be given back with {own}; apply its own strategy to the {kind} again, and that one \
+         is kept"
+    ))
+}
+
 /// The conditions that follow from where the release stands.
 pub(super) fn conditions(
     world: &World,
@@ -92,6 +115,9 @@ pub(super) fn conditions(
     }
     if remark.course == Course::Degraded {
         push(ConditionKind::Degraded, true, &remark.word, &remark.message);
+    }
+    if let Some(message) = lost(world).filter(|_| !over) {
+        push(ConditionKind::StrategyLost, true, "AnnotationSpoilt", &message);
     }
     if let Some(message) = &standing.surplus {
         push(ConditionKind::Surplus, true, "MoreThanTheBatch", message);

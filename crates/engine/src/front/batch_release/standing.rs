@@ -42,6 +42,11 @@ impl Remark {
         Self::new(Course::Held, word, message)
     }
 
+    /// Whether somebody has told it to stand still, and nothing is waited for but his word.
+    pub(super) fn is_paused(&self) -> bool {
+        matches!(self.word.as_str(), "Paused" | "WorkloadPaused")
+    }
+
     pub(super) fn degraded(word: &str, message: impl Into<String>) -> Self {
         Self::new(Course::Degraded, word, message)
     }

@@ -166,5 +166,7 @@ names!(
         Degraded,
         /// Whether more Pods run the new revision than the batch asks for.
         Surplus,
+        /// Whether the user's own strategy, which was put aside, is lost.
+        StrategyLost,
     }
 );

@@ -22,7 +22,13 @@ pub fn news(old: &Status, new: &Status) -> Vec<Notice> {
     if progresses && ready(new).0 && ready(old) != ready(new) {
         tell("BatchReady", false, &new.message);
     }
-    for kind in [ConditionKind::Stuck, ConditionKind::Degraded, ConditionKind::Surplus] {
+    let warnings = [
+        ConditionKind::Stuck,
+        ConditionKind::Degraded,
+        ConditionKind::Surplus,
+        ConditionKind::StrategyLost,
+    ];
+    for kind in warnings {
         let Some(now) = new.condition(kind).filter(|now| now.holds) else { continue };
         let before = old.condition(kind).filter(|before| before.holds);
         if before.is_none_or(|before| before.reason != now.reason) {

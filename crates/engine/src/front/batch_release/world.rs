@@ -113,6 +113,10 @@ pub struct Body {
     pub in_progressing: bool,
     /// The user's own `maxUnavailable`, where the live object has one.
     pub max_unavailable: Option<IntOrPercent>,
+    /// Whether somebody has told its own controller in mid-release to stand still.
+    pub stopped: bool,
+    /// The annotation that the user's own strategy was put aside in, where it cannot be read any more.
+    pub spoilt: Option<String>,
     /// What moves its Pods.
     pub machinery: Machinery,
 }

@@ -15,6 +15,7 @@ mod step;
 mod release;
 mod finalise;
 mod stuck;
+mod held;
 mod tell;
 
 pub use crate::front::batch_release::{BatchState, Change, Phase as ReleasePhase};
@@ -52,6 +53,7 @@ pub fn decide(world: &World, now: Timestamp) -> Decision {
         }
     }
     stuck::note(&mut turn);
+    held::note(&mut turn);
     phase::upkeep(&mut turn);
     tell::news(&mut turn);
     Decision { status: turn.status, action: turn.action, told: turn.told, wake: turn.wake }

@@ -40,8 +40,11 @@ pub(super) fn next(turn: &mut Turn<'_>) -> Flow {
         turn.status.say(ConditionKind::Blocked, true, reason, message, turn.now);
         return Flow::Rest;
     }
-    let blocked = turn.status.condition(ConditionKind::Blocked).is_some();
-    turn.status.unsay(ConditionKind::Blocked);
+    let blocked = turn.status.condition(ConditionKind::Blocked);
+    let blocked = blocked.is_some_and(|it| !it.reason.is_of_release());
+    if blocked {
+        turn.status.unsay(ConditionKind::Blocked);
+    }
     let Some(workload) = turn.workload() else { return missing(turn, phase) };
     if blocked || turn.status.message == NOT_FOUND {
         speak_again(turn, phase);
@@ -96,6 +99,15 @@ fn obstacle(turn: &Turn<'_>) -> Option<(Reason, String)> {
     let workload = turn.workload()?;
     if let Some(why) = &workload.unsupported {
         return Some((Reason::UnsupportedWorkload, why.clone()));
+    }
+    // The label first: by it the webhook is asked, which refuses such a change.
+    if workload.recreates && workload.labelled {
+        let text = format!(
+            "{} has the strategy Recreate, by which its own controller replaces all Pods at once: set \
+             spec.strategy.type to RollingUpdate, or no change of it can be released in steps",
+            rollout.workload
+        );
+        return Some((Reason::UnsupportedWorkload, text));
     }
     let foreign = turn.world.release.as_ref().is_some_and(|release| !release.ours);
     (foreign && workload.marked).then(|| {

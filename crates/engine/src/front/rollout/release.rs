@@ -84,16 +84,19 @@ pub(super) fn read(turn: &mut Turn<'_>, workload: &Workload) {
     }
 }
 
-/// In the original's words. While a batch is not ready, why not; a ready one has nothing to add.
+/// In the original's words. While a batch is not ready, why not; a ready one has nothing to add but that it
+/// has got further than it was asked to.
 fn message(release: &BatchRelease) -> String {
     let BatchRelease { batch_state, observed_rollout_id, current_batch, message, .. } = release;
+    let ready = *batch_state == Some(BatchState::Ready);
     let (step, state) =
         (current_batch.saturating_add(1), batch_state.map(BatchState::name).unwrap_or_default());
     let mut text =
         format!("BatchRelease is at state {state}, rollout-id {observed_rollout_id}, step {step}");
-    if !message.is_empty() && *batch_state != Some(BatchState::Ready) {
+    let why = Some(message).filter(|message| !ready && !message.is_empty());
+    for more in why.into_iter().chain(&release.surplus) {
         text.push_str(", ");
-        text.push_str(message);
+        text.push_str(more);
     }
     text
 }

@@ -169,10 +169,63 @@ names!(
         OtherManager,
         /// A BatchRelease of this name belongs to somebody else.
         ReleaseTaken,
+        /// Of the BatchRelease: the budget has no room.
+        BudgetExhausted,
+        /// Of the BatchRelease: the budget can never have room.
+        BudgetNeverAllows,
+        /// Of the BatchRelease: the budget's own controller has not computed it.
+        BudgetNotReady,
+        /// Of the BatchRelease: more than one budget selects the Pods.
+        AmbiguousBudget,
+        /// Of the BatchRelease: unready Pods use up the budget that their own eviction asks for.
+        UnhealthyPodsHoldBudget,
+        /// Of the BatchRelease: under OrderedReady no Pod would come back above one that is not ready.
+        LowerPodNotReady,
+        /// Of the BatchRelease: something other than a budget refuses the eviction.
+        EvictionRefused,
+        /// Of the BatchRelease: the API server is overloaded.
+        ApiServerBusy,
+        /// Of the BatchRelease: what it would write on the workload is refused.
+        CannotWriteWorkload,
+        /// Of the BatchRelease: somebody has paused the workload itself.
+        WorkloadPaused,
+        /// Of the BatchRelease: another one has the workload.
+        OwnedByAnother,
         /// None: of a condition that has no reason.
         None = "",
     }
 );
+
+impl Reason {
+    /// The one by which a BatchRelease says that it waits for somebody else.
+    pub fn of_release(word: &str) -> Option<Self> {
+        Self::of(word).filter(|reason| reason.is_of_release())
+    }
+
+    /// Whether it is the BatchRelease that says it: the release stands where it stands, and its Pods wait
+    /// for somebody else.
+    pub fn is_of_release(self) -> bool {
+        matches!(
+            self,
+            Self::BudgetExhausted
+                | Self::BudgetNeverAllows
+                | Self::BudgetNotReady
+                | Self::AmbiguousBudget
+                | Self::UnhealthyPodsHoldBudget
+                | Self::LowerPodNotReady
+                | Self::EvictionRefused
+                | Self::ApiServerBusy
+                | Self::CannotWriteWorkload
+                | Self::WorkloadPaused
+                | Self::OwnedByAnother
+        )
+    }
+
+    /// Whether it mostly passes by itself, and so may come and go with every Pod.
+    pub(super) fn passes(self) -> bool {
+        matches!(self, Self::BudgetExhausted | Self::BudgetNotReady | Self::ApiServerBusy)
+    }
+}
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]

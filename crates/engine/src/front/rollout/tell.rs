@@ -30,7 +30,7 @@ pub(super) fn news(turn: &mut Turn<'_>) {
         }
     }
     let blocked = |status: &Status| status.condition(ConditionKind::Blocked).cloned();
-    if let Some(now) = blocked(&new)
+    if let Some(now) = blocked(&new).filter(|now| !now.reason.passes())
         && blocked(old).is_none_or(|before| before.reason != now.reason)
     {
         turn.tell(now.reason.name(), true, now.message);

@@ -6,7 +6,7 @@ use crate::front::batch_release::{BatchState, Phase as ReleasePhase};
 use crate::quantity::IntOrPercent;
 use crate::world::Uid;
 
-use super::status::Status;
+use super::status::{Reason, Status};
 
 /// Everything that a decision about a Rollout may look at.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +84,8 @@ pub enum Pause {
 pub struct Workload {
     /// Why its kind cannot be released, in words; `None` where it can.
     pub unsupported: Option<String>,
+    /// Whether its own strategy replaces all Pods at once, and no release has put that there.
+    pub recreates: bool,
     /// Whether a roll back may go through the steps: StatefulSets and CloneSets.
     pub rolls_back_in_batches: bool,
     /// `metadata.generation`.
@@ -178,6 +180,10 @@ pub struct BatchRelease {
     pub observed_rollout_id: String,
     /// `status.message`.
     pub message: String,
+    /// That more Pods run the new revision than its batch asks for, in its words.
+    pub surplus: Option<String>,
+    /// Why it does not go on by itself, by its condition Progressing, where that is somebody else's turn.
+    pub held: Option<(Reason, String)>,
 }
 
 /// What a Rollout asks of its BatchRelease.

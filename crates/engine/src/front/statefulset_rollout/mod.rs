@@ -110,6 +110,10 @@ fn stand(world: &World, status: &Status, scene: Option<&Scene<'_>>, now: Timesta
         let phase = if before.is_final() { before } else { Phase::Pending };
         return Standing::new(phase, Hold::new(Reason::OwnedByAnother, message));
     }
+    if let Some(message) = world.taken() {
+        let phase = if before.is_final() { before } else { Phase::Pending };
+        return Standing::new(phase, Hold::new(Reason::OwnedByAnother, message));
+    }
     if let Some(refused) = apply_refused(world).filter(|refused| refused.invalid) {
         let message = format!(
             "the API server refuses StatefulSet {}/{}: {}; correct spec.statefulset",

@@ -234,6 +234,7 @@ impl Cluster {
             workload,
             pods: self.view.pods.clone(),
             rival: None,
+            namesake: None,
             budgets: self.view.budget.iter().cloned().collect(),
             discovery: self.view.discovery.clone(),
             outcome: self.operator.outcome.clone(),

@@ -51,6 +51,19 @@ async fn each_end_has_its_code() {
         &json!({}),
     );
     check(&[], (blocked, deployment("v2")), 3).await;
+    // What holds the Pods of its step: at once where only a person can lift it.
+    let held = |reason: &str| {
+        let blocked = json!({"type": "Blocked", "status": "True", "reason": reason,
+            "message": "PodDisruptionBudget default/web"});
+        let rollout = rollout_at(
+            &json!({"conditions": [blocked]}),
+            &json!({"currentStepState": "StepUpgrade"}),
+        );
+        (rollout, deployment("v2"))
+    };
+    check(&["--timeout=20s"], held("BudgetNeverAllows"), 3).await;
+    check(&["--keep-waiting", "--timeout=20s"], held("BudgetExhausted"), 3).await;
+    check(&["--for=step=1"], held("BudgetExhausted"), 0).await;
     check(&[], (Value::Null, Value::Null), 5).await;
 }
 
