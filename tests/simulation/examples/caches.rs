@@ -16,7 +16,7 @@ use cluster::Caches;
 use controller::Settings;
 use futures::future::join_all;
 use kube::Client;
-use serde_json::{Value, json};
+use serde_json::json;
 use simulation::bedrock::facts::Facts;
 use simulation::bedrock::script::{self, Start};
 use simulation::harness::{Harness, in_virtual_time, send, wait_for};
@@ -108,7 +108,7 @@ async fn play(pods: u32) -> Left {
         rollout: facts.rollout.to_string(),
         set: facts.set.to_string(),
         budget: facts.budget.to_string(),
-        pods: facts.pods.iter().map(Value::to_string).collect(),
+        pods: facts.pods.iter().map(|pod| pod.to_string()).collect(),
         uids,
     }
 }

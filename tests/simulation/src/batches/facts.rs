@@ -3,7 +3,7 @@
 use engine::quantity::IntOrPercent;
 use serde_json::Value;
 use simcluster::behaviour::View;
-use simcluster::object::{BUDGETS, Collection, Key, NODES, PODS, REPLICASETS};
+use simcluster::object::{BUDGETS, Collection, Key, NODES, Object, PODS, REPLICASETS};
 use simcluster::server::Server;
 
 use super::kind::{Held, Kind, NATIVE};
@@ -15,23 +15,23 @@ pub const NAME: &str = "web";
 const ROLLOUTS: Collection = Collection::known("rollouts.kruise.io", "rollouts");
 const RELEASES: Collection = Collection::known("rollouts.kruise.io", "batchreleases");
 
-/// A picture of one Rollout and what belongs to it.
+/// A picture of one Rollout and what belongs to it; it is looked at often, and shares the store's objects.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The Rollout; null when there is none.
-    pub rollout: Value,
+    pub rollout: Object,
     /// Its BatchRelease; null when there is none.
-    pub release: Value,
+    pub release: Object,
     /// The kind of the workload.
     pub kind: &'static Kind,
     /// The workload.
-    pub workload: Value,
+    pub workload: Object,
     /// The ReplicaSets of a Deployment.
-    pub sets: Vec<Value>,
+    pub sets: Vec<Object>,
     /// The Pods of the workload.
-    pub pods: Vec<Value>,
+    pub pods: Vec<Object>,
     /// Its budget; null when there is none.
-    pub budget: Value,
+    pub budget: Object,
     /// Nodes, for a DaemonSet.
     nodes: u32,
 }
@@ -42,14 +42,14 @@ impl Facts {
         let view = server.view();
         let get = |collection: &Collection| {
             let key = Key::new(collection.clone(), NAMESPACE, NAME);
-            view.get(&key).map(|object| (**object).clone()).unwrap_or_default()
+            view.get(&key).cloned().unwrap_or_default()
         };
         let mut kinds = Kind::all().map(|kind| (kind, get(&kind.collection)));
         let there = kinds.find(|(_, workload)| !workload.is_null());
-        let (kind, workload) = there.unwrap_or((&NATIVE[0], Value::Null));
+        let (kind, workload) = there.unwrap_or_else(|| (&NATIVE[0], Object::default()));
         let uid = |object: &Value| object["metadata"]["uid"].as_str().unwrap_or("none").to_owned();
-        let owned = |collection: &Collection, uid: &str| -> Vec<Value> {
-            view.controlled_by(collection, uid).map(|object| (**object).clone()).collect()
+        let owned = |collection: &Collection, uid: &str| -> Vec<Object> {
+            view.controlled_by(collection, uid).cloned().collect()
         };
         let sets = owned(&REPLICASETS, &uid(&workload));
         let mut pods = owned(&PODS, &uid(&workload));
@@ -157,7 +157,7 @@ impl Facts {
         let held = match self.partition() {
             None => self.outdated(),
             Some(partition) if self.kind.is_ordered(&self.workload) => {
-                let below = |pod: &&Value| ordinal(pod) < partition;
+                let below = |pod: &&Object| ordinal(pod) < partition;
                 let old = self.pods.iter().filter(below).filter(|pod| !self.is_new(pod));
                 let old = count(old.filter(|pod| is_standing(pod)));
                 let there = self.pods.iter().filter(below).filter(|pod| is_standing(pod));
@@ -202,7 +202,7 @@ impl Facts {
 
     /// A Pod by its name.
     pub fn pod(&self, name: &str) -> Option<&Value> {
-        self.pods.iter().find(|pod| pod["metadata"]["name"] == name)
+        self.pods.iter().find(|pod| pod["metadata"]["name"] == name).map(|pod| &**pod)
     }
 
     /// Pods that the ReplicaSets ask for together.
@@ -212,7 +212,7 @@ impl Facts {
 
     /// Pods that are sure to stay available: what is still to be removed takes the others first.
     pub fn sound(&self) -> u32 {
-        let sound = |set: &Value| {
+        let sound = |set: &Object| {
             number(&set["spec"]["replicas"]).min(number(&set["status"]["availableReplicas"]))
         };
         self.sets.iter().map(sound).sum()
@@ -264,7 +264,7 @@ fn ordinal(pod: &Value) -> u32 {
     name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(u32::MAX)
 }
 
-fn count<'a>(pods: impl Iterator<Item = &'a Value>) -> u32 {
+fn count<'a>(pods: impl Iterator<Item = &'a Object>) -> u32 {
     u32::try_from(pods.count()).expect("few Pods")
 }
 

@@ -68,7 +68,7 @@ pub async fn play_script(seed: u64, script: &Script, trouble: Trouble) -> Report
     }
     play.stage.user("POST", ROLLOUTS, script::rollout(&script.start)).await;
     let begun = |facts: &Facts| {
-        let all = facts.updated() == facts.replicas() && facts.pods.iter().all(is_ready);
+        let all = facts.updated() == facts.replicas() && facts.pods.iter().all(|pod| is_ready(pod));
         facts.phase() == "Healthy" && all
     };
     if !play.until(300, begun).await {
@@ -336,7 +336,10 @@ impl Play {
             self.approve().await;
             let facts = self.facts();
             let done = facts.phase() == "Healthy" && facts.is_observed() && facts.outdated() == 0;
-            if done && facts.updated() == facts.replicas() && facts.pods.iter().all(is_ready) {
+            if done
+                && facts.updated() == facts.replicas()
+                && facts.pods.iter().all(|pod| is_ready(pod))
+            {
                 break;
             }
             if tokio::time::Instant::now() >= end {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use simcluster::behaviour::View;
-use simcluster::object::{BUDGETS, Collection, Key, PODS, STATEFULSETS};
+use simcluster::object::{BUDGETS, Collection, Key, Object, PODS, STATEFULSETS};
 use simcluster::server::Server;
 
 /// The namespace that simulations play in.
@@ -11,17 +11,17 @@ pub const NAMESPACE: &str = "default";
 pub const NAME: &str = "web";
 const ROLLOUTS: Collection = Collection::known("bedrock.operator.slack.com", "statefulsetrollouts");
 
-/// A picture of one rollout and what belongs to it.
+/// A picture of one rollout and what belongs to it; it is looked at often, and shares the store's objects.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The rollout; null when there is none.
-    pub rollout: Value,
+    pub rollout: Object,
     /// The StatefulSet; null when there is none.
-    pub set: Value,
+    pub set: Object,
     /// Its Pods, by name.
-    pub pods: Vec<Value>,
+    pub pods: Vec<Object>,
     /// Its budget; null when there is none.
-    pub budget: Value,
+    pub budget: Object,
 }
 
 impl Facts {
@@ -30,13 +30,13 @@ impl Facts {
         let view = server.view();
         let get = |collection: Collection| {
             let key = Key::new(collection, NAMESPACE, NAME);
-            view.get(&key).map(|object| (**object).clone()).unwrap_or_default()
+            view.get(&key).cloned().unwrap_or_default()
         };
         let set = get(STATEFULSETS);
         let uid = set["metadata"]["uid"].as_str().unwrap_or("none").to_owned();
         Self {
             rollout: get(ROLLOUTS),
-            pods: view.controlled_by(&PODS, &uid).map(|pod| (**pod).clone()).collect(),
+            pods: view.controlled_by(&PODS, &uid).cloned().collect(),
             budget: get(BUDGETS),
             set,
         }
@@ -47,10 +47,10 @@ impl Facts {
         let view = server.view();
         let rollout = view.get(&Key::new(ROLLOUTS, NAMESPACE, NAME));
         Self {
-            rollout: rollout.map(|object| (**object).clone()).unwrap_or_default(),
-            set: Value::Null,
+            rollout: rollout.cloned().unwrap_or_default(),
+            set: Object::default(),
             pods: Vec::new(),
-            budget: Value::Null,
+            budget: Object::default(),
         }
     }
 
@@ -145,7 +145,7 @@ impl Facts {
 
     /// A Pod by its name.
     pub fn pod(&self, name: &str) -> Option<&Value> {
-        self.pods.iter().find(|pod| pod["metadata"]["name"] == name)
+        self.pods.iter().find(|pod| pod["metadata"]["name"] == name).map(|pod| &**pod)
     }
 
     /// Ready Pods that stand at an old revision at or above the partition.

@@ -159,7 +159,7 @@ impl Play {
             .map(|pod| pod["spec"]["containers"][0]["image"].as_str().unwrap_or_default())
             .collect();
         let all = images.iter().all(|image| *image == script.last_image);
-        let ready = facts.pods.iter().all(is_ready);
+        let ready = facts.pods.iter().all(|pod| is_ready(pod));
         let count = facts.pods.len() == usize::try_from(script.last_replicas).unwrap_or(0);
         let left =
             facts.rollout["status"]["evicting"].as_array().is_some_and(|all| !all.is_empty());
