@@ -65,7 +65,7 @@ fn message(bytes: &[u8], at: usize) -> Option<Value> {
         return Some(out.remove("items").unwrap_or_else(|| json!([])));
     }
     if known.is_pick {
-        let truth = out.remove("allows").unwrap_or_else(|| json!(false));
+        let truth = out.remove("allows").unwrap_or(Value::Bool(false));
         return Some(out.into_values().next().unwrap_or(truth));
     }
     Some(Value::Object(out))
