@@ -144,7 +144,7 @@ impl SimCluster {
 fn node(number: usize, now: Timestamp) -> serde_json::Value {
     let name = format!("node-{number}");
     let at = crate::server::meta::stamp(now);
-    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1000"});
+    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1k"});
     json!({
         "metadata": {"name": name, "labels": {
             "kubernetes.io/hostname": name,

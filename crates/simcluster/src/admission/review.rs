@@ -94,6 +94,9 @@ pub(crate) fn user_info(user: &User) -> Value {
     if !user.uid.is_empty() {
         out["uid"] = json!(user.uid);
     }
+    if !user.extra.is_empty() {
+        out["extra"] = json!(user.extra);
+    }
     out
 }
 

@@ -1,5 +1,7 @@
 //! Who asks.
 
+use std::collections::BTreeMap;
+
 /// The group that may do everything.
 pub const MASTERS: &str = "system:masters";
 const AUTHENTICATED: &str = "system:authenticated";
@@ -14,19 +16,21 @@ pub struct User {
     pub uid: String,
     /// Groups, those that every user of the sort has among them.
     pub groups: Vec<String>,
+    /// What else is said of him.
+    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl User {
     /// One who may do everything.
     pub fn master(name: &str) -> Self {
         let groups = vec![MASTERS.to_owned(), AUTHENTICATED.to_owned()];
-        Self { name: name.to_owned(), uid: String::new(), groups }
+        Self { name: name.to_owned(), groups, ..Self::default() }
     }
 
     /// Whoever did not say who he is.
     pub fn anonymous() -> Self {
         let groups = vec!["system:unauthenticated".to_owned()];
-        Self { name: ANONYMOUS.to_owned(), uid: String::new(), groups }
+        Self { name: ANONYMOUS.to_owned(), groups, ..Self::default() }
     }
 
     /// A user with the groups that come with his name, and these.
@@ -40,7 +44,7 @@ impl User {
         if name != ANONYMOUS && !groups.iter().any(|group| group == AUTHENTICATED) {
             groups.push(AUTHENTICATED.to_owned());
         }
-        Self { name: name.to_owned(), uid: String::new(), groups }
+        Self { name: name.to_owned(), groups, ..Self::default() }
     }
 
     /// Whether he may do everything.

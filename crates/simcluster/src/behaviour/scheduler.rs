@@ -95,9 +95,10 @@ impl Behaviour for Scheduler {
     }
 }
 
-/// Not bound, not gated, not on its way out.
+/// Ours to bind, not bound, not gated, not on its way out.
 fn waits(pod: &Value) -> bool {
-    !pod["spec"]["nodeName"].is_string()
+    pod["spec"]["schedulerName"].as_str().is_none_or(|name| name == COMPONENT)
+        && !pod["spec"]["nodeName"].is_string()
         && !object::is_terminating(pod)
         && pod["spec"]["schedulingGates"].as_array().is_none_or(Vec::is_empty)
 }

@@ -10,12 +10,13 @@ mod budget;
 mod causes;
 mod daemonset;
 mod deployment;
+pub(crate) mod limits;
 mod meta;
 pub mod names;
 mod others;
 mod plain;
 mod pod;
-mod quantity;
+mod quota;
 mod rbac;
 mod replicaset;
 mod rolling;
@@ -122,6 +123,18 @@ pub fn validate_update(
         status::validate_update(kind, new, old, &mut out);
         return out.into_vec();
     }
+    match (kind.group.as_str(), kind.kind.as_str(), subresource) {
+        ("", "Pod", Some("ephemeralcontainers")) => {
+            pod::validate_ephemeral(new, old, &mut out);
+            return out.into_vec();
+        }
+        ("", "Pod", Some("resize")) => {
+            // No kubelet here says that it can.
+            out.forbidden("spec", "Pod running on node without support for resize");
+            return out.into_vec();
+        }
+        _ => {}
+    }
     if kind.kind == "DaemonSet" && kind.group == "apps" {
         // Said before all else, where the other kinds say it last.
         template::fixed_selector(new, old, &mut out);
@@ -154,6 +167,10 @@ fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
         ("apps", "DaemonSet") => daemonset::validate(object, out),
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::validate(kind, object, out),
         ("policy", "PodDisruptionBudget") => budget::validate(object, out),
+        ("", "ResourceQuota") => quota::validate(object, out),
+        ("batch", "Job") => others::validate_job(&object["spec"], "spec", out),
+        ("batch", "CronJob") => others::validate_cron_job(object, out),
+        ("scheduling.k8s.io", "PriorityClass") => others::validate_priority(object, out),
         ("", "Event") => plain::validate_core_event(object, out),
         ("events.k8s.io", "Event") => plain::validate_event(object, out),
         ("coordination.k8s.io", "Lease") => plain::validate_lease(object, out),

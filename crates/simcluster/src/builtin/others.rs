@@ -1,9 +1,9 @@
-//! Defaults of the kinds that are kept and handed out, with nothing behind them. What is wrong with
-//! one of them is not looked for.
+//! The kinds that are kept and handed out, with nothing behind them: their defaults, and of some what
+//! may be wrong with them.
 
 use serde_json::{Map, Value, json};
 
-use super::causes::text;
+use super::causes::{Causes, text};
 use super::pod::default_template;
 use super::pod_set as set;
 use crate::kind::Kind;
@@ -64,9 +64,92 @@ pub(super) fn default(kind: &Kind, object: &mut Value) {
             set(object, "reclaimPolicy", "Delete");
             set(object, "volumeBindingMode", "Immediate");
         }
+        "CSIDriver" => {
+            let spec = &mut object["spec"];
+            for field in ["attachRequired", "podInfoOnMount"] {
+                let attaches = field == "attachRequired";
+                set(spec, field, attaches);
+            }
+            for field in ["storageCapacity", "requiresRepublish", "seLinuxMount"] {
+                set(spec, field, false);
+            }
+            set(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+            set(spec, "volumeLifecycleModes", json!(["Persistent"]));
+        }
+        "ResourceClaim" => {
+            for request in each(&mut object["spec"]["devices"], "requests") {
+                if let Some(exactly) = request.get_mut("exactly") {
+                    set(exactly, "allocationMode", "ExactCount");
+                    if exactly["allocationMode"] == "ExactCount" {
+                        set(exactly, "count", 1);
+                    }
+                }
+            }
+        }
+        "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy" => {
+            let spec = &mut object["spec"];
+            set(spec, "failurePolicy", "Fail");
+            if spec["matchConstraints"].is_object() {
+                let matches = &mut spec["matchConstraints"];
+                set(matches, "matchPolicy", "Equivalent");
+                set(matches, "namespaceSelector", Map::new());
+                set(matches, "objectSelector", Map::new());
+                each(matches, "resourceRules").for_each(|rule| set(rule, "scope", "*"));
+            }
+        }
         "PriorityClass" => set(object, "preemptionPolicy", "PreemptLowerPriority"),
         _ => {}
     }
+}
+
+/// The highest number that is not kept for the system.
+const HIGHEST: i64 = 1_000_000_000;
+
+/// A class of priority.
+pub(super) fn validate_priority(object: &Value, out: &mut Causes) {
+    let name = crate::object::name(object);
+    if name.starts_with("system-") {
+        let why = format!(
+            "priority class names with 'system-' prefix are reserved for system use only. error: \
+             {name} is not a known system priority class"
+        );
+        out.forbidden("metadata.name", &why);
+    } else if object["value"].as_i64().is_some_and(|value| value > HIGHEST) {
+        let why = format!("maximum allowed value of a user defined priority is {HIGHEST}");
+        out.forbidden("value", &why);
+    }
+    let policy = text(object, "preemptionPolicy");
+    if !matches!(policy, "PreemptLowerPriority" | "Never") {
+        let known = &["PreemptLowerPriority", "Never"];
+        out.not_supported("preemptionPolicy", &object["preemptionPolicy"], known);
+    }
+}
+
+/// A Job, or what a CronJob makes; `path` leads to its spec.
+pub(super) fn validate_job(spec: &Value, path: &str, out: &mut Causes) {
+    for field in ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"] {
+        out.not_negative(format!("{path}.{field}"), &spec[field]);
+    }
+    // Always is what a template is given that says nothing.
+    if !matches!(text(&spec["template"]["spec"], "restartPolicy"), "OnFailure" | "Never") {
+        let why = "valid values: \"OnFailure\", \"Never\"";
+        out.required(format!("{path}.template.spec.restartPolicy"), why);
+    }
+}
+
+/// A CronJob: its schedule, and what it makes.
+pub(super) fn validate_cron_job(object: &Value, out: &mut Causes) {
+    let spec = &object["spec"];
+    let schedule = text(spec, "schedule");
+    let fields: Vec<&str> = schedule.split_whitespace().collect();
+    if schedule.is_empty() {
+        out.required("spec.schedule", "");
+    } else if !schedule.starts_with('@') && fields.len() != 5 {
+        let found = fields.len();
+        let why = format!("expected exactly 5 fields, found {found}: [{}]", fields.join(" "));
+        out.invalid("spec.schedule", &spec["schedule"], &why);
+    }
+    validate_job(&spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", out);
 }
 
 /// What a Container gets that says nothing, of what it may have at most.
@@ -123,6 +206,51 @@ mod tests {
         let registry = Registry::built_in();
         default(registry.find(group, version, plural).expect("built in"), &mut object);
         assert_eq!(object, *expect, "{plural}");
+    }
+
+    #[track_caller]
+    fn refused(check: fn(&Value, &mut Causes), object: &Value, expect: &[&str]) {
+        let mut out = Causes::default();
+        check(object, &mut out);
+        let found: Vec<String> = out
+            .into_vec()
+            .iter()
+            .map(|cause| format!("{}: {}", cause.field, cause.message))
+            .collect();
+        assert_eq!(found, expect, "{object}");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_class_or_a_schedule_is_told() {
+        let class = |name: &str, value: i64, policy: &str| json!({"metadata": {"name": name}, "value": value, "preemptionPolicy": policy});
+        refused(validate_priority, &class("a", HIGHEST, "Never"), &[]);
+        refused(
+            validate_priority,
+            &class("a", HIGHEST + 1, "Never"),
+            &["value: Forbidden: maximum allowed value of a user defined priority is 1000000000"],
+        );
+        refused(
+            validate_priority,
+            &class("a", 1, "Often"),
+            &["preemptionPolicy: Unsupported value: \"Often\": supported values: \
+               \"PreemptLowerPriority\", \"Never\""],
+        );
+        let job = |schedule: &str, policy: &str| {
+            let template = json!({"spec": {"restartPolicy": policy}});
+            json!({"spec": {"schedule": schedule, "jobTemplate": {"spec": {"template": template}}}})
+        };
+        refused(validate_cron_job, &job("0 3 * * *", "Never"), &[]);
+        refused(validate_cron_job, &job("@daily", "OnFailure"), &[]);
+        refused(
+            validate_cron_job,
+            &job("sometimes", "Always"),
+            &[
+                "spec.schedule: Invalid value: \"sometimes\": expected exactly 5 fields, found 1: \
+                 [sometimes]",
+                "spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: \
+                 \"OnFailure\", \"Never\"",
+            ],
+        );
     }
 
     #[test]

@@ -15,12 +15,22 @@ pub(super) fn default_service(object: &mut Value) {
     if spec["type"] != "ExternalName" {
         set(spec, "internalTrafficPolicy", "Cluster");
     }
+    if matches!(spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
+        set(spec, "externalTrafficPolicy", "Cluster");
+    }
+    if spec["type"] == "LoadBalancer" {
+        set(spec, "allocateLoadBalancerNodePorts", true);
+    }
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         set(port, "protocol", "TCP");
         let number = port["port"].clone();
         set(port, "targetPort", number);
     }
 }
+
+/// Where the ports of Nodes begin that are given to Services, and how many there are.
+const FIRST_PORT: u32 = 30_000;
+const PORTS: u32 = 2_768;
 
 /// What the allocator gives a new Service. The address follows from its name, so that a history
 /// replays.
@@ -36,6 +46,15 @@ pub(super) fn allocate(object: &mut Value) {
     set(spec, "clusterIPs", vec![address]);
     set(spec, "ipFamilies", vec!["IPv4"]);
     set(spec, "ipFamilyPolicy", "SingleStack");
+    let opens = match spec["type"].as_str() {
+        Some("NodePort") => true,
+        Some("LoadBalancer") => spec["allocateLoadBalancerNodePorts"] != false,
+        _ => false,
+    };
+    let ports = spec.get_mut("ports").and_then(Value::as_array_mut).filter(|_| opens);
+    for (index, port) in (0..).zip(ports.into_iter().flatten()) {
+        set(port, "nodePort", FIRST_PORT + (hash.wrapping_add(index)) % PORTS);
+    }
 }
 
 /// Defaults of a Secret; what is written as text is kept encoded.
@@ -117,6 +136,11 @@ pub(super) fn validate_service(object: &Value, out: &mut Causes) {
             let given = if port["port"].is_null() { json!(0) } else { port["port"].clone() };
             out.invalid(format!("{path}.port"), &given, "must be between 1 and 65535, inclusive");
         }
+    }
+    let address = text(spec, "clusterIP");
+    if !matches!(address, "" | "None") && address.parse::<std::net::IpAddr>().is_err() {
+        let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+        out.invalid("spec.clusterIPs[0]", &spec["clusterIP"], why);
     }
     let kind = text(spec, "type");
     if !matches!(kind, "ClusterIP" | "ExternalName" | "LoadBalancer" | "NodePort") {

@@ -39,6 +39,18 @@ pub struct Access {
     pub denied: Vec<Denial>,
 }
 
+/// What `Impersonate-Extra-…` says; keys are percent-encoded.
+fn extra(headers: &HeaderMap) -> BTreeMap<String, Vec<String>> {
+    let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in headers {
+        let key = name.as_str().strip_prefix("impersonate-extra-").map(super::route::decode);
+        if let (Some(key), Ok(value)) = (key, value.to_str()) {
+            out.entry(key).or_default().push(value.to_owned());
+        }
+    }
+    out
+}
+
 impl Access {
     /// The user of a request; 401 for a token that nobody has.
     pub(crate) fn user(
@@ -95,6 +107,14 @@ impl Access {
         wishes.extend(groups.iter().map(|one| Wish::about("impersonate", "", "groups", "", one)));
         let group = "authentication.k8s.io";
         wishes.extend(uids.iter().map(|one| Wish::about("impersonate", group, "uids", "", one)));
+        let extra = extra(headers);
+        wishes.extend(extra.iter().flat_map(|(key, values)| {
+            let resource = format!("userextras/{key}");
+            values
+                .iter()
+                .map(move |value| Wish::about("impersonate", group, &resource, "", value))
+                .collect::<Vec<_>>()
+        }));
         for wish in wishes {
             let verdict = self.verdict(store, &user, &wish);
             if !verdict.allowed {
@@ -102,7 +122,7 @@ impl Access {
             }
         }
         let uid = uids.into_iter().next().unwrap_or_default();
-        Ok(User { uid, ..User::named(&name, groups) })
+        Ok(User { uid, extra, ..User::named(&name, groups) })
     }
 
     /// Whether nothing denies this, and some role allows it.

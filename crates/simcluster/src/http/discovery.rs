@@ -85,32 +85,49 @@ struct Sub {
     verbs: &'static [&'static str],
 }
 
+const RW: &[&str] = &["get", "patch", "update"];
+const CREATE: &[&str] = &["create"];
+const STREAM: &[&str] = &["create", "get"];
+const PROXY: &[&str] = &["create", "delete", "get", "patch", "update"];
+
+/// Group and plural of a kind, name of its subresource, kind of that (its own when empty) and its
+/// group (the place's when empty), verbs.
+type Special =
+    (&'static str, &'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
+
+/// Subresources of built-in kinds that no rule splits off.
+#[rustfmt::skip]
+const SPECIAL: &[Special] = &[
+    ("", "namespaces", "finalize", "", "", &["update"]),
+    ("", "nodes", "proxy", "NodeProxyOptions", "", PROXY),
+    ("", "pods", "attach", "PodAttachOptions", "", STREAM),
+    ("", "pods", "binding", "Binding", "", CREATE),
+    ("", "pods", "ephemeralcontainers", "", "", RW),
+    ("", "pods", "eviction", "Eviction", "policy", CREATE),
+    ("", "pods", "exec", "PodExecOptions", "", STREAM),
+    ("", "pods", "log", "", "", &["get"]),
+    ("", "pods", "portforward", "PodPortForwardOptions", "", STREAM),
+    ("", "pods", "proxy", "PodProxyOptions", "", PROXY),
+    ("", "pods", "resize", "", "", RW),
+    ("", "serviceaccounts", "token", "TokenRequest", "authentication.k8s.io", CREATE),
+    ("", "services", "proxy", "ServiceProxyOptions", "", PROXY),
+    ("certificates.k8s.io", "certificatesigningrequests", "approval", "", "", RW),
+];
+
 fn subresources(kind: &Kind) -> Vec<Sub> {
-    const RW: &[&str] = &["get", "patch", "update"];
     let own = |name, verbs| Sub { name, group: "", version: "", kind: kind.kind.clone(), verbs };
-    let mut out = Vec::new();
-    if kind.group.is_empty() && kind.plural == "namespaces" {
-        out.push(own("finalize", &["update"]));
-    }
-    if kind.group.is_empty() && kind.plural == "pods" {
-        out.push(Sub {
-            name: "eviction",
-            group: "policy",
-            version: "v1",
-            kind: "Eviction".to_owned(),
-            verbs: &["create"],
-        });
-        out.push(own("log", &["get"]));
-    }
-    if kind.group.is_empty() && kind.plural == "serviceaccounts" {
-        out.push(Sub {
-            name: "token",
-            group: "authentication.k8s.io",
-            version: "v1",
-            kind: "TokenRequest".to_owned(),
-            verbs: &["create"],
-        });
-    }
+    let special = SPECIAL.iter().filter(|row| {
+        kind.custom.is_none() && row.0 == kind.group.as_str() && row.1 == kind.plural.as_str()
+    });
+    let mut out: Vec<Sub> = special
+        .map(|&(_, _, name, of, group, verbs)| Sub {
+            name,
+            group,
+            version: if group.is_empty() { "" } else { "v1" },
+            kind: if of.is_empty() { kind.kind.clone() } else { of.to_owned() },
+            verbs,
+        })
+        .collect();
     let scale = || Sub {
         name: "scale",
         group: "autoscaling",
@@ -151,7 +168,7 @@ fn main_resource(kind: &Kind) -> Value {
 
 /// `/api/v1` or `/apis/{group}/{version}`.
 pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Value> {
-    let mut resources = Vec::new();
+    let mut resources: Vec<Value> = fleeting(group, version).map(Fleeting::resource).collect();
     for kind in kinds(registry, group, version) {
         resources.push(main_resource(kind));
         for sub in subresources(kind) {
@@ -169,17 +186,6 @@ pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Valu
             resources.push(entry);
         }
     }
-    if version == "v1" {
-        for (_, kind, plural) in REVIEWS.iter().filter(|review| review.0 == group) {
-            resources.push(json!({
-                "name": plural,
-                "singularName": kind.to_lowercase(),
-                "namespaced": *kind == "LocalSubjectAccessReview",
-                "kind": kind,
-                "verbs": ["create"],
-            }));
-        }
-    }
     if resources.is_empty() {
         return None;
     }
@@ -191,15 +197,101 @@ pub fn resources(registry: &Registry, group: &str, version: &str) -> Option<Valu
     Some(out)
 }
 
-/// The reviews that are answered and forgotten: group, kind, plural.
-pub const REVIEWS: &[(&str, &str, &str)] = &[
-    ("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
-    ("authentication.k8s.io", "TokenReview", "tokenreviews"),
-    ("authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews"),
-    ("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-    ("authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews"),
-    ("authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews"),
+/// A resource of which nothing is kept: what is posted is answered and forgotten, or done to another
+/// object, and what is read was never written.
+pub struct Fleeting {
+    /// API group, empty for core; the version is v1.
+    pub group: &'static str,
+    /// CamelCase kind.
+    pub kind: &'static str,
+    /// As in a URL.
+    pub plural: &'static str,
+    short: &'static [&'static str],
+    namespaced: bool,
+    verbs: &'static [&'static str],
+}
+
+const fn review(group: &'static str, kind: &'static str, plural: &'static str) -> Fleeting {
+    Fleeting { group, kind, plural, short: &[], namespaced: false, verbs: CREATE }
+}
+
+impl Fleeting {
+    const fn namespaced(mut self) -> Self {
+        self.namespaced = true;
+        self
+    }
+
+    /// As a kind, of which there are no objects.
+    pub fn to_kind(&self) -> Kind {
+        Kind {
+            group: self.group.to_owned(),
+            version: "v1".to_owned(),
+            kind: self.kind.to_owned(),
+            list_kind: String::new(),
+            plural: self.plural.to_owned(),
+            singular: self.kind.to_lowercase(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: self.namespaced,
+            has_status: true,
+            scale: None,
+            storage_hash: String::new(),
+            custom: None,
+        }
+    }
+
+    fn resource(&self) -> Value {
+        let mut out = json!({
+            "name": self.plural,
+            "singularName": self.kind.to_lowercase(),
+            "namespaced": self.namespaced,
+            "kind": self.kind,
+            "verbs": self.verbs,
+        });
+        if !self.short.is_empty() {
+            out["shortNames"] = json!(self.short);
+        }
+        out
+    }
+
+    fn aggregated(&self) -> Value {
+        let mut out = json!({
+            "resource": self.plural,
+            "responseKind": {"group": "", "version": "", "kind": self.kind},
+            "scope": if self.namespaced { "Namespaced" } else { "Cluster" },
+            "singularResource": self.kind.to_lowercase(),
+            "verbs": self.verbs,
+        });
+        if !self.short.is_empty() {
+            out["shortNames"] = json!(self.short);
+        }
+        out
+    }
+}
+
+/// All of them.
+pub const FLEETING: &[Fleeting] = &[
+    review("", "Binding", "bindings").namespaced(),
+    Fleeting {
+        group: "",
+        kind: "ComponentStatus",
+        plural: "componentstatuses",
+        short: &["cs"],
+        namespaced: false,
+        verbs: &["get", "list"],
+    },
+    review("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
+    review("authentication.k8s.io", "TokenReview", "tokenreviews"),
+    review("authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews")
+        .namespaced(),
+    review("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
+    review("authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews"),
+    review("authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews"),
 ];
+
+fn fleeting<'a>(group: &'a str, version: &'a str) -> impl Iterator<Item = &'static Fleeting> {
+    FLEETING.iter().filter(move |one| one.group == group && version == "v1")
+}
 
 fn kinds<'a>(
     registry: &'a Registry,
@@ -219,23 +311,9 @@ pub fn aggregated(registry: &Registry, core: bool) -> Value {
                 .iter()
                 .map(|version| {
                     let mut resources: Vec<Value> =
-                        kinds(registry, group, version).map(|kind| aggregated_kind(kind)).collect();
-                    if version == "v1" {
-                        let reviews = REVIEWS.iter().filter(|review| review.0 == group);
-                        resources.extend(reviews.map(|(_, kind, plural)| {
-                            json!({
-                                "resource": plural,
-                                "responseKind": {"group": "", "version": "", "kind": kind},
-                                "scope": if *kind == "LocalSubjectAccessReview" {
-                                    "Namespaced"
-                                } else {
-                                    "Cluster"
-                                },
-                                "singularResource": kind.to_lowercase(),
-                                "verbs": ["create"],
-                            })
-                        }));
-                    }
+                        fleeting(group, version).map(Fleeting::aggregated).collect();
+                    resources
+                        .extend(kinds(registry, group, version).map(|kind| aggregated_kind(kind)));
                     json!({"version": version, "resources": resources, "freshness": "Current"})
                 })
                 .collect();

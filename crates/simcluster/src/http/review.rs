@@ -4,21 +4,17 @@ use axum::response::Response;
 use http::{Method, header};
 use serde_json::{Value, json};
 
+use super::discovery::Fleeting;
 use super::{Asked, Skin, respond};
 use crate::admission::user_info;
 use crate::authorization::{self, User, Wish};
 use crate::error::ApiError;
-use crate::kind::Kind;
 use crate::server::options::WriteOptions;
 
 impl Skin {
     /// Reviews of access and of oneself; they are answered and forgotten.
-    pub(super) fn review(
-        &self,
-        group: &str,
-        kind: &str,
-        asked: &Asked,
-    ) -> Result<Response, ApiError> {
+    pub(super) fn review(&self, what: &Fleeting, asked: &Asked) -> Result<Response, ApiError> {
+        let (group, kind) = (what.group, what.kind);
         if asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
@@ -41,6 +37,8 @@ impl Skin {
             };
         } else if kind == "SelfSubjectReview" {
             review["status"] = json!({"userInfo": user_info(&asked.user)});
+            let now = crate::server::meta::stamp((self.clock)());
+            review["metadata"] = json!({"creationTimestamp": now});
         } else {
             let user = if kind == "SelfSubjectAccessReview" {
                 asked.user.clone()
@@ -66,7 +64,7 @@ impl Skin {
             subresource: None,
             now: (self.clock)(),
         };
-        crate::apply::track(&review_kind(group, kind), None, &mut review, &writer);
+        crate::apply::track(&what.to_kind(), None, &mut review, &writer);
         Ok(respond::json(201, &review))
     }
 }
@@ -75,24 +73,5 @@ impl Skin {
 fn reviewed(spec: &Value) -> User {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let groups = spec["groups"].as_array().into_iter().flatten().map(text).collect();
-    User { name: text(&spec["user"]), uid: text(&spec["uid"]), groups }
-}
-
-/// A review is never stored; its kind only serves to say who wrote which field.
-fn review_kind(group: &str, kind: &str) -> Kind {
-    Kind {
-        group: group.to_owned(),
-        version: "v1".to_owned(),
-        kind: kind.to_owned(),
-        list_kind: String::new(),
-        plural: String::new(),
-        singular: String::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: false,
-        has_status: true,
-        scale: None,
-        storage_hash: String::new(),
-        custom: None,
-    }
+    User { name: text(&spec["user"]), uid: text(&spec["uid"]), groups, ..User::default() }
 }

@@ -17,7 +17,7 @@ pub enum Target {
     Resource(Resource),
     /// `/version`.
     Version,
-    /// `/healthz`, `/livez`, `/readyz` and below.
+    /// `/healthz`, `/livez`, `/readyz` and below: the path without its first slash.
     Health(String),
     /// `/openapi/…`; the rest of the path.
     OpenApi(String),
@@ -50,7 +50,7 @@ pub fn parse(path: &str) -> Target {
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     match parts.as_slice() {
         ["version"] => Target::Version,
-        [kind @ ("healthz" | "livez" | "readyz"), ..] => Target::Health((*kind).to_owned()),
+        ["healthz" | "livez" | "readyz", ..] => Target::Health(parts.join("/")),
         ["openapi", rest @ ..] => Target::OpenApi(rest.join("/")),
         ["api"] => Target::Versions,
         ["apis"] => Target::Groups,
@@ -106,7 +106,7 @@ pub fn query(text: &str) -> Vec<(String, String)> {
 }
 
 /// Percent-decoding; what is not valid stays as it is.
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,5 +1,7 @@
 //! What is not an object: discovery, version, health.
 
+use std::sync::Arc;
+
 use axum::response::Response;
 use http::{Method, header};
 
@@ -17,7 +19,7 @@ impl Skin {
         let missing = || text(404, "404 page not found\n");
         Ok(match target {
             Target::Version => respond::raw(200, "application/json", VERSION.into()),
-            Target::Health(which) => health(which, asked),
+            Target::Health(path) => health(path, asked).unwrap_or_else(missing),
             Target::Versions | Target::Groups => {
                 let core = *target == Target::Versions;
                 let inner = self.server.lock();
@@ -48,7 +50,8 @@ impl Skin {
 
     /// `/openapi/v3` and its documents; of v2 one document, which says nothing in protobuf.
     fn openapi(&self, path: &str, accept: &str) -> Option<Response> {
-        let kinds: Vec<_> = self.server.lock().registry.iter().cloned().collect();
+        let mut kinds: Vec<_> = self.server.lock().registry.iter().cloned().collect();
+        kinds.extend(discovery::FLEETING.iter().map(|one| Arc::new(one.to_kind())));
         if path == "v2" {
             let json = !accept.contains("protobuf");
             return Some(if json {
@@ -120,9 +123,17 @@ const VERSION: &str = r#"{
   "platform": "linux/amd64"
 }"#;
 
-fn health(which: &str, asked: &Asked) -> Response {
-    if asked.query.iter().any(|(key, _)| key == "verbose") {
-        return text(200, format!("[+]ping ok\n[+]log ok\n[+]etcd ok\n{which} check passed\n"));
+/// What is looked after; each check has a path of its own.
+const CHECKS: [&str; 3] = ["ping", "log", "etcd"];
+
+fn health(path: &str, asked: &Asked) -> Option<Response> {
+    let (which, check) = path.split_once('/').unwrap_or((path, ""));
+    if !check.is_empty() {
+        return CHECKS.contains(&check).then(|| text(200, "ok"));
     }
-    text(200, "ok")
+    if asked.query.iter().any(|(key, _)| key == "verbose") {
+        let checks: String = CHECKS.iter().map(|check| format!("[+]{check} ok\n")).collect();
+        return Some(text(200, format!("{checks}{which} check passed\n")));
+    }
+    Some(text(200, "ok"))
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::Method;
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Asked, Skin, respond};
 use crate::authorization::token;
@@ -18,6 +18,20 @@ const HOUR: i64 = 3600;
 const LEAST: i64 = 600;
 
 impl Skin {
+    /// What a token is bound to has to be there.
+    fn bound(&self, to: &Value, namespace: &str) -> Result<(), ApiError> {
+        let (plural, namespace) = match to["kind"].as_str() {
+            Some("Pod") => ("pods", namespace),
+            Some("Secret") => ("secrets", namespace),
+            Some("Node") => ("nodes", ""),
+            _ => return Ok(()),
+        };
+        let inner = self.server.lock();
+        let Some(kind) = inner.registry.find("", "v1", plural) else { return Ok(()) };
+        let name = to["name"].as_str().unwrap_or_default();
+        inner.get(kind, &Key::new(kind.collection(), namespace, name)).map(|_| ())
+    }
+
     pub(super) fn token(
         &self,
         asked: &Asked,
@@ -44,6 +58,7 @@ impl Skin {
                 .with_causes(vec![cause]));
         }
         let account = self.server.lock().get(kind, key)?;
+        self.bound(&request["spec"]["boundObjectRef"], &key.namespace)?;
         let now = (self.clock)();
         let until = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(now);
         let uid = object::uid(&account);

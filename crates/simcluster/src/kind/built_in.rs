@@ -123,7 +123,7 @@ pub(super) const BUILT_IN: &[Row] = &[
         "MutatingWebhookConfiguration",
         "mutatingwebhookconfigurations",
         &[],
-        "Jea+Sdhd1Ro=",
+        "Sqi0GUgDaX0=",
     )
     .cluster(),
     row(
@@ -132,7 +132,7 @@ pub(super) const BUILT_IN: &[Row] = &[
         "ValidatingWebhookConfiguration",
         "validatingwebhookconfigurations",
         &[],
-        "wm9DmMFLGvM=",
+        "B0wHjQmsGNk=",
     )
     .cluster(),
     row(
@@ -174,51 +174,65 @@ pub(super) const BUILT_IN: &[Row] = &[
     row("rbac.authorization.k8s.io", "v1", "Role", "roles", &[], "7FuwZcIIItM="),
     row("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", &[], "eGsCzGH6b1g="),
     // Kept and handed out, with nothing behind them: no defaults, no validation, no controller.
-    row("", "v1", "Endpoints", "endpoints", &["ep"], ""),
-    row("", "v1", "LimitRange", "limitranges", &["limits"], ""),
-    row("", "v1", "PersistentVolume", "persistentvolumes", &["pv"], "").cluster().status(),
-    row("", "v1", "PodTemplate", "podtemplates", &[], ""),
-    row("", "v1", "ReplicationController", "replicationcontrollers", &["rc"], "")
+    row("", "v1", "Endpoints", "endpoints", &["ep"], "fWeeMqaN/OA="),
+    row("", "v1", "LimitRange", "limitranges", &["limits"], "EBKMFVe6cwo="),
+    row("", "v1", "PersistentVolume", "persistentvolumes", &["pv"], "HN/zwEC+JgM=")
+        .cluster()
+        .status(),
+    row("", "v1", "PodTemplate", "podtemplates", &[], "LIXB2x4IFpk="),
+    row("", "v1", "ReplicationController", "replicationcontrollers", &["rc"], "Jond2If31h0=")
         .all()
         .status()
         .scale(),
-    row("", "v1", "ResourceQuota", "resourcequotas", &["quota"], "").status(),
-    row("apiregistration.k8s.io", "v1", "APIService", "apiservices", &[], "").cluster().status(),
+    row("", "v1", "ResourceQuota", "resourcequotas", &["quota"], "8uhSgffRX6w=").status(),
+    row("apiregistration.k8s.io", "v1", "APIService", "apiservices", &[], "InPBPD7+PqM=")
+        .cluster()
+        .status(),
     autoscaler("v1").all().status(),
     autoscaler("v2").all().status(),
-    row("batch", "v1", "CronJob", "cronjobs", &["cj"], "").all().status(),
-    row("batch", "v1", "Job", "jobs", &[], "").all().status(),
+    row("batch", "v1", "CronJob", "cronjobs", &["cj"], "sd5LIXh4Fjs=").all().status(),
+    row("batch", "v1", "Job", "jobs", &[], "mudhfqk/qZY=").all().status(),
     row(
         "certificates.k8s.io",
         "v1",
         "CertificateSigningRequest",
         "certificatesigningrequests",
         &["csr"],
-        "",
+        "95fRKMXA+00=",
     )
     .cluster()
     .status(),
-    row("networking.k8s.io", "v1", "IngressClass", "ingressclasses", &[], "").cluster(),
-    row("networking.k8s.io", "v1", "Ingress", "ingresses", &["ing"], "").status(),
-    row("networking.k8s.io", "v1", "IPAddress", "ipaddresses", &["ip"], "").cluster(),
-    row("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", &["netpol"], ""),
-    row("networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", &[], "").cluster().status(),
-    row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", &[], "").cluster(),
-    row("storage.k8s.io", "v1", "CSINode", "csinodes", &[], "").cluster(),
-    row("storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", &[], ""),
-    row("storage.k8s.io", "v1", "StorageClass", "storageclasses", &["sc"], "").cluster(),
-    row("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", &[], "")
+    row("networking.k8s.io", "v1", "IngressClass", "ingressclasses", &[], "l/iqIbDgFyQ=").cluster(),
+    row("networking.k8s.io", "v1", "Ingress", "ingresses", &["ing"], "39NQlfNR+bo=").status(),
+    row("networking.k8s.io", "v1", "IPAddress", "ipaddresses", &["ip"], "3f/plJFChNE=").cluster(),
+    row("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", &["netpol"], "YpfwF18m1G8="),
+    row("networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", &[], "gNLvruQhW2g=")
         .cluster()
         .status(),
-    row("storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", &["vac"], "")
+    row("storage.k8s.io", "v1", "CSIDriver", "csidrivers", &[], "hL6j/rwBV5w=").cluster(),
+    row("storage.k8s.io", "v1", "CSINode", "csinodes", &[], "Pe62DkZtjuo=").cluster(),
+    row("storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", &[], "xeVl+2Ly1kE="),
+    row("storage.k8s.io", "v1", "StorageClass", "storageclasses", &["sc"], "K+m6uJwbjGY=")
         .cluster(),
+    row("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", &[], "tJx/ezt6UDU=")
+        .cluster()
+        .status(),
+    row(
+        "storage.k8s.io",
+        "v1",
+        "VolumeAttributesClass",
+        "volumeattributesclasses",
+        &["vac"],
+        "tIjydgKBC5w=",
+    )
+    .cluster(),
     row(
         "admissionregistration.k8s.io",
         "v1",
         "MutatingAdmissionPolicy",
         "mutatingadmissionpolicies",
         &[],
-        "",
+        "LYmCf+UMVdg=",
     )
     .cluster(),
     row(
@@ -227,7 +241,7 @@ pub(super) const BUILT_IN: &[Row] = &[
         "MutatingAdmissionPolicyBinding",
         "mutatingadmissionpolicybindings",
         &[],
-        "",
+        "90V5FRZZ3Zg=",
     )
     .cluster(),
     row(
@@ -236,7 +250,7 @@ pub(super) const BUILT_IN: &[Row] = &[
         "ValidatingAdmissionPolicy",
         "validatingadmissionpolicies",
         &[],
-        "",
+        "6OxvlMmQ6is=",
     )
     .cluster()
     .status(),
@@ -246,17 +260,25 @@ pub(super) const BUILT_IN: &[Row] = &[
         "ValidatingAdmissionPolicyBinding",
         "validatingadmissionpolicybindings",
         &[],
-        "",
+        "v9715VZqakg=",
     )
     .cluster(),
-    row("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", &["pc"], "").cluster(),
-    row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", &[], "").cluster(),
-    row("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", &[], ""),
-    row("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", &[], "").cluster(),
-    row("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", &[], "").status(),
-    row("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", &[], ""),
-    row("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", &[], "").cluster(),
-    row("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas", &[], "")
+    row("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", &["pc"], "1QwjyaZjj3Y=")
+        .cluster(),
+    row("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", &[], "WQTu1GL3T2Q=").cluster(),
+    row("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", &[], "qgS0xkrxYAI="),
+    row("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", &[], "Yk2PTc1Ybxk=").cluster(),
+    row("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims", &[], "wgAZaHcZxUg=").status(),
+    row(
+        "resource.k8s.io",
+        "v1",
+        "ResourceClaimTemplate",
+        "resourceclaimtemplates",
+        &[],
+        "TuzjC49aUfM=",
+    ),
+    row("resource.k8s.io", "v1", "ResourceSlice", "resourceslices", &[], "KsC072WgaEY=").cluster(),
+    row("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas", &[], "GJVAJZSZBIw=")
         .cluster()
         .status(),
     row(
@@ -265,7 +287,7 @@ pub(super) const BUILT_IN: &[Row] = &[
         "PriorityLevelConfiguration",
         "prioritylevelconfigurations",
         &[],
-        "",
+        "Kir5PVfvNeI=",
     )
     .cluster()
     .status(),

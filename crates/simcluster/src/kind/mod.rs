@@ -123,6 +123,11 @@ impl Kind {
                 ("", "pods")
                     | ("apps", "statefulsets" | "deployments" | "daemonsets" | "replicasets")
                     | ("policy", "poddisruptionbudgets")
+                    | ("", "replicationcontrollers")
+                    | ("batch", "jobs" | "cronjobs")
+                    | ("networking.k8s.io", "ingresses" | "ingressclasses" | "networkpolicies")
+                    | ("scheduling.k8s.io", "priorityclasses")
+                    | ("discovery.k8s.io", "endpointslices")
                     | ("apiextensions.k8s.io", "customresourcedefinitions")
                     | (
                         "admissionregistration.k8s.io",

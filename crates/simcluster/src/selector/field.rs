@@ -80,6 +80,8 @@ pub fn supported_fields(kind: &Kind) -> Vec<String> {
             "status.nominatedNodeName",
         ],
         ("", "Node") => &["spec.unschedulable"],
+        ("batch", "Job") => &["status.successful"],
+        ("certificates.k8s.io", "CertificateSigningRequest") => &["spec.signerName"],
         ("", "Namespace") => &["status.phase"],
         ("", "Secret") => &["type"],
         ("", "Service") => &["spec.clusterIP", "spec.type"],

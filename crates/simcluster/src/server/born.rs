@@ -38,6 +38,19 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
                 }]);
             }
         }
+        ("", "nodes") => {
+            let endpoints = json!({"kubeletEndpoint": {"Port": 0}});
+            missing(&mut object["status"], "daemonEndpoints", endpoints);
+        }
+        ("", "resourcequotas")
+        | ("certificates.k8s.io", "certificatesigningrequests")
+        | ("resource.k8s.io", "resourceclaims")
+        | ("networking.k8s.io", "servicecidrs")
+        | ("admissionregistration.k8s.io", "validatingadmissionpolicies") => {
+            object["status"] = json!({});
+        }
+        ("storage.k8s.io", "volumeattachments") => object["status"] = json!({"attached": false}),
+        ("batch", "jobs") => select_own(object),
         ("", "services") => object["status"] = json!({"loadBalancer": {}}),
         ("", "persistentvolumeclaims") => object["status"] = json!({"phase": "Pending"}),
         ("apps", "statefulsets") => {
@@ -100,6 +113,28 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         }
         _ => {}
     }
+}
+
+/// A Job finds its Pods by a label with its UID, unless it was told how.
+fn select_own(job: &mut Value) {
+    missing(&mut job["spec"], "manualSelector", json!(false));
+    if job["spec"]["manualSelector"] == true {
+        return;
+    }
+    let (uid, name) = (job["metadata"]["uid"].clone(), job["metadata"]["name"].clone());
+    let labels = [
+        ("batch.kubernetes.io/controller-uid", &uid),
+        ("batch.kubernetes.io/job-name", &name),
+        ("controller-uid", &uid),
+        ("job-name", &name),
+    ];
+    for (label, value) in labels {
+        job["spec"]["template"]["metadata"]["labels"][label] = value.clone();
+    }
+    job["spec"]["selector"] =
+        json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid.clone()}});
+    let labels = job["spec"]["template"]["metadata"]["labels"].clone();
+    missing(&mut job["metadata"], "labels", labels);
 }
 
 fn missing(object: &mut Value, field: &str, value: Value) {

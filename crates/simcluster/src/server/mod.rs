@@ -3,6 +3,8 @@
 //! A write is prepared against what is stored, admitted, and committed only if the stored object is
 //! still the one that it was prepared against: so that admission can happen outside the lock.
 
+mod admit;
+mod bind;
 mod born;
 mod carry;
 pub mod convert;

@@ -17,6 +17,12 @@ pub enum Part {
     Binding,
     /// The number of replicas, through `/scale`.
     Scale,
+    /// `spec.ephemeralContainers` of a Pod.
+    Ephemeral,
+    /// What the containers of a Pod ask for.
+    Resize,
+    /// The conditions of a request for a certificate.
+    Approval,
 }
 
 impl Part {
@@ -28,6 +34,9 @@ impl Part {
             "finalize" => Self::Finalize,
             "binding" => Self::Binding,
             "scale" => Self::Scale,
+            "ephemeralcontainers" => Self::Ephemeral,
+            "resize" => Self::Resize,
+            "approval" => Self::Approval,
             _ => return None,
         })
     }
@@ -40,6 +49,9 @@ impl Part {
             Self::Finalize => "finalize",
             Self::Binding => "binding",
             Self::Scale => "scale",
+            Self::Ephemeral => "ephemeralcontainers",
+            Self::Resize => "resize",
+            Self::Approval => "approval",
         }
     }
 }
@@ -91,6 +103,22 @@ pub(super) fn only_part(kind: &Kind, part: Part, before: &Value, after: &mut Val
             *after = before.clone();
             after["spec"]["nodeName"] = node;
             after["status"] = status;
+        }
+        Part::Ephemeral => {
+            let containers = after["spec"]["ephemeralContainers"].take();
+            *after = before.clone();
+            if !containers.is_null() {
+                after["spec"]["ephemeralContainers"] = containers;
+            }
+        }
+        // Refused as it stands, later.
+        Part::Resize => from_before(after, "status"),
+        Part::Approval => {
+            let conditions = after["status"]["conditions"].take();
+            *after = before.clone();
+            if !conditions.is_null() {
+                after["status"]["conditions"] = conditions;
+            }
         }
         Part::Finalize => {
             let finalizers = after["spec"]["finalizers"].take();

@@ -8,6 +8,7 @@ mod quantity;
 mod shape;
 
 pub use decode::{DecodeError, decode};
+pub use quantity::Quantity;
 pub use shape::{ListKind, Shape};
 
 /// What a field holds.

@@ -2,10 +2,9 @@
 
 /// Session, beginning of the command, why. One that no longer differs has to leave the list.
 const ALLOWED: &[(&str, &str, &str)] = &[
+    ("bodies", "kubectl attach lone", "no kubelet, so the stream is not even opened"),
+    ("bodies", "kubectl exec lone -- ", "no kubelet, so the stream is not even opened"),
     ("describe", "kubectl describe node", "no Event of a Node that arrives"),
-    ("discovery", "kubectl api-resources --api-group=''", "no Bindings, no ComponentStatuses"),
-    ("discovery", "kubectl api-resources --namespaced", "no ComponentStatuses"),
-    ("discovery", "kubectl api-resources -o name", "no Bindings, no ComponentStatuses"),
     ("rights", "kubectl get cm settings --token", "kubectl sends no token over plain HTTP"),
 ];
 

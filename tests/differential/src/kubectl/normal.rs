@@ -23,6 +23,8 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-<hash>"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b", "-<hash>"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-<random>"),
+        // Who was asked for a name, if anybody was.
+        (r" on <ip>:\d+: no such host", ": no such host"),
         // What a cluster calls itself where a Node tells its system.
         (r"\b(controlplane|simcluster)(://1)?(?<after>\s|$)", "<cluster>${after}"),
         (r"(hash[=:] ?)[bcdfghjklmnpqrstvwxz2456789]{8,10}\b", "$1<hash>"),

@@ -37,7 +37,7 @@ impl Player<'_> {
     pub async fn play(&self, namespace: &str, steps: &[Step]) -> Vec<Step> {
         let kubeconfig =
             self.address.write(self.folder, namespace).expect("a kubeconfig can be written");
-        let session = Session { player: self, kubeconfig };
+        let session = Session { player: self, kubeconfig, port: free_port().to_string() };
         // One of the same name may still be going: of a session that is played again.
         session
             .once(&format!("kubectl wait --for=delete namespace/{namespace} --timeout=60s"))
@@ -66,6 +66,12 @@ impl Player<'_> {
     }
 }
 
+/// A port of loopback that nobody had just now.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
+    listener.local_addr().expect("it is bound").port()
+}
+
 fn last(said: Said) -> Said {
     let out = said.out.lines().last().map(|line| format!("{line}\n")).unwrap_or_default();
     Said { out, ..said }
@@ -74,11 +80,14 @@ fn last(said: Said) -> Said {
 struct Session<'a> {
     player: &'a Player<'a>,
     kubeconfig: PathBuf,
+    /// What `{port}` in a command stands for.
+    port: String,
 }
 
 impl Session<'_> {
     fn command(&self, text: &str) -> Command {
-        let mut words = words(text).into_iter().peekable();
+        let text = text.replace("{port}", &self.port);
+        let mut words = words(&text).into_iter().peekable();
         let mut set = Vec::new();
         while let Some(word) = words.next_if(|word| {
             word.split_once('=')

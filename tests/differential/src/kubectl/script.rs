@@ -12,7 +12,8 @@
 //!
 //! `$` runs once. `~` repeats until the answer is the expected one: for what controllers do. `%` runs
 //! once, and its last line counts: for progress that depends on the moment. `&` starts a command that
-//! does not end by itself; `.` waits until it has printed what is expected, and ends it.
+//! does not end by itself; `.` waits until it has printed what is expected, and ends it. `{port}` is
+//! a free port of loopback, the same all through a session.
 
 use std::fmt::Write as _;
 

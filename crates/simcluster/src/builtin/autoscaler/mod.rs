@@ -111,7 +111,10 @@ fn validate_reference(reference: &Value, path: &str, grouped: bool, out: &mut Ca
     if version.matches('/').count() > 1 {
         let why = format!("unexpected GroupVersion string: {version}");
         out.invalid(format!("{path}.apiVersion"), &value, &why);
-    } else if grouped && !version.contains('/') {
+    } else if grouped
+        && !version.contains('/')
+        && text(reference, "kind") != "ReplicationController"
+    {
         out.invalid(format!("{path}.apiVersion"), &value, "apiVersion must specify API group");
     }
 }

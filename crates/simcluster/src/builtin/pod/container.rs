@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::builtin::causes::{Causes, list, text};
-use crate::builtin::{names, quantity};
+use crate::builtin::names;
+use crate::types::Quantity;
 
 const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";
 
@@ -149,13 +150,14 @@ fn validate_probe(probe: &Value, path: &str, out: &mut Causes) {
 fn resources(resources: &Value, path: &str, out: &mut Causes) {
     let Some(requests) = resources["requests"].as_object() else { return };
     for (name, request) in requests {
-        let Some(asked) = quantity::parse(request) else { continue };
-        if asked < 0.0 {
+        let parse = |value: &Value| value.as_str().and_then(Quantity::parse);
+        let Some(asked) = parse(request) else { continue };
+        if asked.is_negative() {
             let why = "must be greater than or equal to 0";
             out.invalid(format!("{path}.requests.{name}"), request, why);
         }
         let limit = &resources["limits"][name];
-        if quantity::parse(limit).is_some_and(|limit| asked > limit) {
+        if parse(limit).is_some_and(|limit| asked > limit) {
             let limit = limit.as_str().unwrap_or_default();
             let why = format!("must be less than or equal to {name} limit of {limit}");
             out.invalid(format!("{path}.requests"), request, &why);

@@ -8,6 +8,6 @@ mod warn;
 
 pub(in crate::builtin) use defaults::set;
 pub(super) use defaults::{admit, default_pod, default_template};
-pub(super) use update::validate_update;
+pub(super) use update::{validate_ephemeral, validate_update};
 pub(super) use validate::{validate_spec, validate_template};
 pub(super) use warn::warnings;

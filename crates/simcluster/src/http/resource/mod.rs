@@ -1,6 +1,8 @@
 //! Requests about objects: which verb a method and a path make, and its answer.
 
+mod components;
 mod delete;
+mod kubelet;
 mod special;
 mod write;
 
@@ -37,11 +39,15 @@ impl Skin {
         resource: Resource,
         asked: &Asked,
     ) -> Result<Response, ApiError> {
-        let review = discovery::REVIEWS.iter().find(|(group, _, plural)| {
-            *group == resource.group && *plural == resource.plural && resource.version == "v1"
+        let fleeting = discovery::FLEETING.iter().find(|one| {
+            one.group == resource.group && one.plural == resource.plural && resource.version == "v1"
         });
-        if let Some((group, kind, _)) = review {
-            return self.review(group, kind, asked);
+        if let Some(fleeting) = fleeting {
+            return match fleeting.kind {
+                "Binding" => self.binding(&resource, asked),
+                "ComponentStatus" => components::answer(&resource, asked),
+                _ => self.review(fleeting, asked),
+            };
         }
         let found = {
             let inner = self.server.lock();
@@ -166,6 +172,8 @@ impl Call<'_> {
 
     async fn subresource(&self, name: &str, sub: &str) -> Result<Response, ApiError> {
         let pods = self.kind.group.is_empty() && self.kind.plural == "pods";
+        let proxied = self.kind.group.is_empty()
+            && matches!(self.kind.plural.as_str(), "nodes" | "pods" | "services");
         match sub {
             "status" if self.kind.has_status => self.object(name, Part::Status).await,
             "finalize" if self.kind.plural == "namespaces" => {
@@ -176,12 +184,17 @@ impl Call<'_> {
             }
             "scale" if self.kind.scale.is_some() => self.scale(name).await,
             "eviction" if pods => self.evict(name).await,
+            "binding" if pods => self.skin.bind(self.asked, &self.key(name), true),
             "token" if self.kind.group.is_empty() && self.kind.plural == "serviceaccounts" => {
                 self.skin.token(self.asked, &self.kind, &self.key(name))
             }
-            "log" if pods => {
-                self.skin.server.lock().get(&self.kind, &self.key(name))?;
-                Ok(text(200, ""))
+            "ephemeralcontainers" if pods => self.object(name, Part::Ephemeral).await,
+            "resize" if pods => self.object(name, Part::Resize).await,
+            "log" if pods => self.log(name),
+            "exec" | "attach" | "portforward" if pods => self.stream(name, sub),
+            "proxy" if proxied => self.proxy(name),
+            "approval" if self.kind.plural == "certificatesigningrequests" => {
+                self.object(name, Part::Approval).await
             }
             // Each definition answers for its own paths.
             _ if self.kind.custom.is_some() => {

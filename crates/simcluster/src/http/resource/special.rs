@@ -1,4 +1,4 @@
-//! Subresources that are resources of their own: a Scale, an Eviction.
+//! Subresources that are resources of their own: a Scale, an Eviction, a Binding.
 
 use axum::response::Response;
 use http::Method;
@@ -9,8 +9,12 @@ use crate::error::ApiError;
 use crate::eviction;
 use crate::http::respond;
 use crate::http::route::Form;
+use crate::http::route::Resource;
 use crate::http::typed;
+use crate::http::{Asked, Skin};
+use crate::object::{self, Key, PODS};
 use crate::server::options::DeleteOptions;
+use crate::server::options::WriteOptions;
 use crate::server::scale::{self, How};
 
 impl Call<'_> {
@@ -66,5 +70,34 @@ impl Call<'_> {
             .await?;
         self.skin.server.write(|inner| inner.evict(&key, &body, &options, now))?;
         Ok(respond::with_warnings(respond::json(201, &eviction::accepted()), &warnings))
+    }
+}
+
+impl Skin {
+    /// `/bindings`, as `pods/NAME/binding` was once called.
+    pub(super) fn binding(&self, place: &Resource, asked: &Asked) -> Result<Response, ApiError> {
+        let namespace = place.namespace.as_deref().unwrap_or_default();
+        if place.name.is_some() || place.subresource.is_some() {
+            return Err(ApiError::no_such_resource());
+        }
+        self.bind(asked, &Key::new(PODS, namespace, ""), false)
+    }
+
+    /// POST of a Binding; `named` when the path says which Pod it is.
+    pub(super) fn bind(&self, asked: &Asked, key: &Key, named: bool) -> Result<Response, ApiError> {
+        if asked.method != Method::POST {
+            return Err(ApiError::method_not_allowed());
+        }
+        let body = typed::read(asked, "Binding", true)?.value;
+        if named && object::name(&body) != key.name {
+            let why = "name in URL does not match name in Binding object";
+            return Err(ApiError::bad_request(why));
+        }
+        let key = Key::new(PODS, &key.namespace, object::name(&body));
+        let options =
+            WriteOptions::parse("Create", &asked.query, asked.header(http::header::USER_AGENT))?;
+        let now = (self.clock)();
+        self.server.write(|inner| inner.bind(&key, &body, &options, now))?;
+        Ok(respond::json(201, &eviction::accepted()))
     }
 }

@@ -111,6 +111,12 @@ impl Inner {
             // Who writes a Pod without the tolerations that every Pod has is given them again.
             builtin::admit(&kind, &mut attempt.after);
         }
+        if before.is_none() {
+            // What admission gives a new object is nobody's, and looked at like all else.
+            note(attempt, None, options, now);
+            let namespace = attempt.key.namespace.clone();
+            self.give(&kind, &namespace, &mut attempt.after, &options.user)?;
+        }
         let after = &mut attempt.after;
         let causes = match &before {
             None => conform::validate(&kind, after),
@@ -123,7 +129,8 @@ impl Inner {
                 if counted && (noted || meta::spec_changed(&kind, before, after)) {
                     after["metadata"]["generation"] = json!(object::generation(before) + 1);
                 }
-                let part = (attempt.part == Part::Status).then_some("status");
+                let apart = matches!(attempt.part, Part::Status | Part::Ephemeral | Part::Resize);
+                let part = apart.then(|| attempt.part.as_str());
                 conform::validate_update(&kind, after, before, part)
             }
         };
@@ -135,18 +142,13 @@ impl Inner {
             }
             return Err(ApiError::invalid(&named, object::name(after), causes));
         }
-        // A binding goes past the registry: nobody owns the node's name.
-        if !attempt.tracked && attempt.part != Part::Binding {
-            let writer = Writer {
-                manager: &options.manager,
-                api_version: &kind.api_version(),
-                subresource: (attempt.part != Part::Main).then(|| attempt.part.as_str()),
-                now,
-            };
-            apply::track(&kind, before.as_deref(), after, &writer);
-            if forgets {
-                apply::forget_deletion(after);
-            }
+        match &before {
+            None => self.refuse(&kind, &attempt.key.namespace, after)?,
+            Some(before) => note(attempt, Some(before), options, now),
+        }
+        let after = &mut attempt.after;
+        if forgets && !attempt.tracked {
+            apply::forget_deletion(after);
         }
         if attempt.part == Part::Main {
             attempt.warnings.extend(builtin::warnings(&kind, before.as_deref(), after));
@@ -201,6 +203,20 @@ impl Inner {
         let object = self.put(key, after);
         Ok(Outcome { object, created: false, warnings })
     }
+}
+
+/// Notes who writes what. A binding goes past the registry: nobody owns the node's name.
+fn note(attempt: &mut Attempt, before: Option<&Value>, options: &WriteOptions, now: Timestamp) {
+    if attempt.tracked || attempt.part == Part::Binding {
+        return;
+    }
+    let writer = Writer {
+        manager: &options.manager,
+        api_version: &attempt.kind.api_version(),
+        subresource: (attempt.part != Part::Main).then(|| attempt.part.as_str()),
+        now,
+    };
+    apply::track(&attempt.kind, before, &mut attempt.after, &writer);
 }
 
 /// Whether a deleted object has nothing left to wait for.

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use self::words::{
-    addresses, available, balancers, claim, completions, duration, hosts, job_state, quota,
-    slice_addresses, slice_ports, targets, text, truth,
+    addresses, available, balancers, claim, claim_state, completions, duration, hosts, job_state,
+    joined, quota, request_state, slice_addresses, slice_ports, targets, text, truth,
 };
 use super::age::since;
 use super::rows::{access_modes, each, label_selector, labels, selector};
@@ -46,6 +46,17 @@ pub(super) fn known(kind: &Kind) -> Option<&'static str> {
         "PriorityClass" => "Name, #Value, ?Global-Default, Age, PreemptionPolicy",
         "RuntimeClass" => "Name, Handler, Age",
         "EndpointSlice" => "Name, AddressType, Ports, Endpoints, Age",
+        "ServiceCIDR" => "Name, CIDRs, Age",
+        "CSIDriver" => {
+            "Name, ?AttachRequired, ?PodInfoOnMount, ?StorageCapacity, TokenRequests, \
+             ?RequiresRepublish, Modes, Age"
+        }
+        "ResourceClaim" => "Name, State, Age",
+        "ValidatingAdmissionPolicy" => "Name, #Validations, ParamKind, Age",
+        "ValidatingAdmissionPolicyBinding" => "Name, PolicyName, ParamRef, Age",
+        "CertificateSigningRequest" => {
+            "Name, Age, SignerName, Requestor, RequestedDuration, Condition"
+        }
         "ResourceSlice" => "Name, Node, Driver, Pool, Age",
         _ => return None,
     })
@@ -218,6 +229,56 @@ pub(super) fn cells(kind: &Kind, object: &Value, now: Timestamp) -> Option<Vec<V
             json!(slice_addresses(&object["endpoints"])),
             age,
         ],
+        "ServiceCIDR" => vec![name, json!(joined(&spec["cidrs"])), age],
+        "CSIDriver" => {
+            let flag = |field: &str| json!(spec[field] == true);
+            let tokens = spec["tokenRequests"].as_array().filter(|all| !all.is_empty());
+            let tokens = tokens.map(|all| {
+                let audiences = all.iter().map(|one| text(&one["audience"]).to_owned());
+                audiences.collect::<Vec<_>>().join(",")
+            });
+            vec![
+                name,
+                flag("attachRequired"),
+                flag("podInfoOnMount"),
+                flag("storageCapacity"),
+                json!(tokens.unwrap_or_else(|| "<unset>".to_owned())),
+                flag("requiresRepublish"),
+                json!(joined(&spec["volumeLifecycleModes"])),
+                age,
+            ]
+        }
+        "ResourceClaim" => vec![name, json!(claim_state(object)), age],
+        "ValidatingAdmissionPolicy" => {
+            let of = &spec["paramKind"];
+            let param = match (of["apiVersion"].as_str(), of["kind"].as_str()) {
+                (Some(version), Some(kind)) => format!("{version}/{kind}"),
+                _ => "<unset>".to_owned(),
+            };
+            let count = spec["validations"].as_array().map_or(0, Vec::len);
+            vec![name, json!(count), json!(param), age]
+        }
+        "ValidatingAdmissionPolicyBinding" => {
+            let of = &spec["paramRef"];
+            let param = match (of["namespace"].as_str(), of["name"].as_str()) {
+                (Some(namespace), Some(name)) => format!("{namespace}/{name}"),
+                (None, Some(name)) => name.to_owned(),
+                _ => "<unset>".to_owned(),
+            };
+            vec![name, or(&spec["policyName"], ""), json!(param), age]
+        }
+        "CertificateSigningRequest" => {
+            let duration = spec["expirationSeconds"].as_i64();
+            let duration = duration.map_or("<none>".to_owned(), super::human_duration);
+            vec![
+                name,
+                age,
+                or(&spec["signerName"], "<none>"),
+                or(&spec["username"], ""),
+                json!(duration),
+                json!(request_state(status)),
+            ]
+        }
         "ResourceSlice" => vec![
             name,
             or(&spec["nodeName"], ""),

@@ -136,6 +136,48 @@ pub(super) fn job_state(job: &Value) -> &'static str {
     "Running"
 }
 
+/// Texts of a list, with commas between them.
+pub(super) fn joined(texts: &Value) -> String {
+    list(texts).filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+}
+
+/// How far a claim of devices has come.
+pub(super) fn claim_state(claim: &Value) -> String {
+    let status = &claim["status"];
+    let mut states = Vec::new();
+    if !claim["metadata"]["deletionTimestamp"].is_null() {
+        states.push("deleted");
+    }
+    if status["allocation"].is_null() {
+        if states.is_empty() {
+            states.push("pending");
+        }
+    } else {
+        states.push("allocated");
+        if list(&status["reservedFor"]).count() > 0 {
+            states.push("reserved");
+        }
+    }
+    states.join(",")
+}
+
+/// How far a request for a certificate has come.
+pub(super) fn request_state(status: &Value) -> String {
+    let holds = |of: &str| list(&status["conditions"]).any(|one| one["type"] == of);
+    let mut states = vec![match (holds("Denied"), holds("Approved")) {
+        (true, _) => "Denied",
+        (false, true) => "Approved",
+        (false, false) => "Pending",
+    }];
+    if holds("Failed") {
+        states.push("Failed");
+    }
+    if status["certificate"].as_str().is_some_and(|text| !text.is_empty()) {
+        states.push("Issued");
+    }
+    states.join(",")
+}
+
 pub(super) fn completions(spec: &Value, status: &Value) -> String {
     let done = status["succeeded"].as_i64().unwrap_or(0);
     match (spec["completions"].as_i64(), spec["parallelism"].as_i64()) {
