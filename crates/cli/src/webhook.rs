@@ -9,8 +9,9 @@ use futures::FutureExt;
 use http::{Request, header};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use serde_json::{Value, json};
+use serde_json::json;
 use simcluster::admission::{WebhookCall, WebhookCaller};
+use simcluster::json::Value;
 
 /// The API server's own limit, when a configuration names none.
 const TIME_OUT: Duration = Duration::from_secs(10);

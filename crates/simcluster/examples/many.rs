@@ -13,9 +13,9 @@ use std::time::Duration;
 use axum::body::Body;
 use fixture::{Session, namespace, start};
 use http_body_util::BodyExt;
-use serde_json::Value;
 use simcluster::behaviour::View;
 use simcluster::cluster::{Options, SimCluster};
+use simcluster::json::Value;
 use simcluster::object::PODS;
 use tokio::time::Instant;
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::serve::{Listener, ListenerExt};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::admission::WebhookCaller;
@@ -14,6 +13,7 @@ use crate::behaviour::{Write, kruise};
 use crate::driver::{Conduct, Driver};
 use crate::http::access::Access;
 use crate::http::{Clock, Skin, router};
+use crate::json::json;
 use crate::object::{CRDS, NAMESPACES, NODES};
 use crate::server::Server;
 
@@ -141,7 +141,7 @@ impl SimCluster {
 }
 
 /// A Node that is ready and has room for everything.
-fn node(number: usize, now: Timestamp) -> serde_json::Value {
+fn node(number: usize, now: Timestamp) -> crate::json::Value {
     let name = format!("node-{number}");
     let at = crate::server::meta::stamp(now);
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "1k"});

@@ -3,9 +3,8 @@
 //! The order of a write is: [`decode`], (patch,) [`default`], then [`validate`] or
 //! [`validate_update`].
 
-use serde_json::Value;
-
 use crate::error::Cause;
+use crate::json::Value;
 use crate::kind::{Custom, Kind};
 use crate::types::{self, DecodeError};
 use crate::{builtin, crd};

@@ -7,10 +7,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use crate::admission::WebhookCall;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Object};
 use crate::server::{Inner, Server, convert, meta};

@@ -1,7 +1,6 @@
 //! What the server refuses, with the code, reason, message and details of the real one.
 
-use serde_json::{Value, json};
-
+use crate::json::{Value, json};
 use crate::kind::Kind;
 
 /// One cause of a refusal, as in `details.causes`.

@@ -4,11 +4,11 @@
 //! after. So an eviction refused for its UID has cost a slot all the same.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::behaviour::pod;
 use crate::behaviour::{budget, select};
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::object::{self, Object};
 use crate::server::options::DeleteOptions;
 

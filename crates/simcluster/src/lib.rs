@@ -19,6 +19,7 @@ pub mod error;
 pub mod eviction;
 pub mod fault;
 pub mod http;
+pub mod json;
 pub mod kind;
 pub mod object;
 pub mod openapi;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// A stored object: shared between the store, the watch log and every reader, never copied.
 pub type Object = Arc<Value>;

@@ -6,9 +6,8 @@ mod log;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use crate::behaviour::{Change, View, select};
+use crate::json::{Value, json};
 use crate::object::{self, Collection, Key, Object, PODS};
 use labels::Labels;
 pub use log::Logged;
@@ -161,11 +160,27 @@ impl Store {
     pub fn put(&mut self, key: Key, mut object: Value) -> Object {
         self.revision += 1;
         object["metadata"]["resourceVersion"] = json!(self.revision.to_string());
+        self.share(&key, &mut object);
         let object: Object = Arc::new(object);
         let before = self.show(&key, &object);
         let change = Change { key, before, after: Some(object.clone()) };
         self.append(change, object.clone());
         object
+    }
+
+    /// Holds once what an object has in common with what it was, and with another of its owner: most
+    /// Pods of a set are alike but for names and times.
+    fn share(&self, key: &Key, object: &mut Value) {
+        let Some(table) = self.tables.get(&key.collection) else { return };
+        let at = |namespace: &str, name: &str| table.objects.get(namespace)?.get(name);
+        if let Some(before) = at(&key.namespace, &key.name) {
+            object.share(before);
+        }
+        let siblings = table.controlled.get(controller_uid(object)).into_iter().flatten();
+        let mut others = siblings.filter(|(ns, name)| *ns != key.namespace || *name != key.name);
+        if let Some(sibling) = others.next().and_then(|(namespace, name)| at(namespace, name)) {
+            object.share(sibling);
+        }
     }
 
     /// Takes in an object as another server wrote it, under the resourceVersion that it has there, and

@@ -4,7 +4,7 @@
 mod client;
 
 use client::{call, cluster, table};
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 

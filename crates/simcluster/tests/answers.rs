@@ -4,7 +4,7 @@
 mod client;
 
 use client::{call, cluster};
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases/a";

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use client::call;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use tokio::time::sleep;
 
 const SET: &str = "/apis/apps/v1/namespaces/default/statefulsets";

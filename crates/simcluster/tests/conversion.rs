@@ -9,8 +9,8 @@ use axum::Router;
 use client::{call, cluster, raw};
 use futures::FutureExt;
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
 use simcluster::admission::WebhookCall;
+use simcluster::json::{Value, json};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const OLD: &str = "/apis/example.com/v1alpha1/namespaces/default/boats";

@@ -8,8 +8,8 @@ use std::time::Duration;
 use axum::Router;
 use client::{call, cluster, with_access};
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
 use simcluster::http::access::Access;
+use simcluster::json::{Value, json};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const OLD: &str = "/apis/example.com/v1alpha1/namespaces/default/gadgets";

@@ -8,8 +8,8 @@ use std::time::Duration;
 use axum::Router;
 use client::{call, raw};
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
 use simcluster::fault::{FaultPlan, Faults, Rates, When};
+use simcluster::json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";

@@ -7,7 +7,7 @@ use axum::body::Body;
 use http::Request;
 use http_body_util::BodyExt;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use tower::ServiceExt;
 
 const PATHS: &[&str] = &[

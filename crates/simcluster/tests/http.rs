@@ -11,9 +11,9 @@ use base64::Engine as _;
 use client::{call, cluster, raw, with_access};
 use futures::FutureExt;
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
 use simcluster::admission::WebhookCall;
 use simcluster::http::access::{ADMIN, Access, Denial};
+use simcluster::json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 

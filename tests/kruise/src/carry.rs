@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use kube::Client;
-use serde_json::{Value, json};
 use simcluster::behaviour::{Refusal, Verb, View, Write};
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Collection, Key};
 use simcluster::server::events::{self, Said};
 use tokio::time::timeout;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube::Client;
-use serde_json::Value;
+use simcluster::json::Value;
 use simcluster::object::{self, CRDS};
 use tokio::time::{Instant, sleep};
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
 use simcluster::behaviour::{Change, View};
+use simcluster::json::Value;
 use simcluster::object::{self, Collection, Key, Object};
 use simcluster::store::Store;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use simcluster::json::Value;
 use simcluster::kind::{Kind, Registry};
 use simcluster::object::Collection;
 use simcluster::server::definitions;
@@ -56,7 +56,7 @@ pub fn revision(object: &Value) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use simcluster::json::json;
     use simcluster::object::{NODES, PODS, STATEFULSETS};
 
     use super::*;

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream, Stream};
 use kube::Client;
 use kube::core::WatchEvent;
-use serde_json::Value;
+use simcluster::json::Value;
 use simcluster::kind::Kind;
 use tokio::sync::watch::Receiver;
 use tokio::time::{sleep, timeout};

@@ -16,7 +16,7 @@ use cluster::Caches;
 use controller::Settings;
 use futures::future::join_all;
 use kube::Client;
-use serde_json::json;
+use simcluster::json::json;
 use simulation::bedrock::facts::Facts;
 use simulation::bedrock::script::{self, Start};
 use simulation::harness::{Harness, in_virtual_time, send, wait_for};

@@ -11,6 +11,7 @@ use controller::{Attention, Context, Lost, Metrics, Settings};
 use futures::FutureExt;
 use jiff::Timestamp;
 use kube::Client;
+use serde::Serialize;
 use serde_json::{Value, json};
 use simcluster::cluster::{Options, SimCluster};
 use tokio::sync::Notify;
@@ -142,8 +143,9 @@ impl Harness {
     pub async fn admit_by(&self, admission: Admission) {
         self.cluster.register_webhook_service(Arc::new(move |call| {
             let path = call.url.as_deref().and_then(|url| url.strip_prefix(DOOR));
-            let answer = admission.answer(path.unwrap_or(&call.path), &call.review);
-            async move { answer.ok_or_else(|| "nothing is served there".to_owned()) }.boxed()
+            let answer = admission.answer(path.unwrap_or(&call.path), &(&call.review).into());
+            let answer = answer.map(Into::into).ok_or_else(|| "nothing is served there".to_owned());
+            async move { answer }.boxed()
         }));
         let client_config = |path: &str| json!({"url": format!("{DOOR}{path}")});
         for (plural, hooks) in [
@@ -194,13 +196,16 @@ pub async fn send(
     client: &Client,
     method: &str,
     path: &str,
-    body: &Value,
+    body: &impl Serialize,
 ) -> Result<Value, Box<kube::Error>> {
     let content = match method {
         "PATCH" => "application/merge-patch+json",
         _ => "application/json",
     };
-    let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    let mut bytes = serde_json::to_vec(body).expect("what is sent is JSON");
+    if bytes == b"null" {
+        bytes.clear();
+    }
     let request = http::Request::builder()
         .method(method)
         .uri(path)

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use controller::Settings;
 use controller::admission::Admission;
-use serde_json::Value;
 use simcluster::fault::{FaultPlan, Faults, Rates, When};
+use simcluster::json::Value;
 
 use crate::harness::{Harness, Operator, send};
 use crate::witness::{Judge, Witness};

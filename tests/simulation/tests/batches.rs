@@ -2,8 +2,8 @@
 //!
 //! Replay one by hand: `cargo xtask simulate --batches --seed N --log`.
 
-use serde_json::json;
 use simcluster::fault::When;
+use simcluster::json::json;
 use simulation::batches::kind::{KRUISE, Kind, NATIVE};
 use simulation::batches::script::{Script, Start, Step};
 use simulation::batches::{play, play_script};

@@ -50,7 +50,7 @@ fn the_same_seed_is_the_same_play_to_the_byte() {
 fn short(leak: &'static str) -> Script {
     let start = Start {
         replicas: 4,
-        budget: Some(serde_json::json!("50%")),
+        budget: Some(simcluster::json::json!("50%")),
         management: "Parallel",
         leak,
         min_ready: 0,

@@ -63,7 +63,7 @@ impl Stage {
     async fn install(&self, versions: &[&str]) {
         let all = simcluster::behaviour::kruise::definitions::all();
         let of_clonesets = |one: &Value| one["metadata"]["name"] == "clonesets.apps.kruise.io";
-        let mut definition = all.into_iter().find(of_clonesets).unwrap();
+        let mut definition = all.iter().map(Value::from).find(of_clonesets).unwrap();
         for version in definition["spec"]["versions"].as_array_mut().unwrap() {
             let served = versions.contains(&version["name"].as_str().unwrap());
             version["served"] = json!(served);

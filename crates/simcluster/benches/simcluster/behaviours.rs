@@ -1,13 +1,13 @@
 //! One look of a controller at a workload of 1,000 Pods that has come to rest.
 
 use criterion::Criterion;
-use serde_json::{Value, json};
 use simcluster::behaviour::Behaviour;
 use simcluster::behaviour::View;
 use simcluster::behaviour::budget::Budgets;
 use simcluster::behaviour::deployment::Deployments;
 use simcluster::behaviour::replicaset::ReplicaSets;
 use simcluster::behaviour::statefulset::StatefulSets;
+use simcluster::json::{Value, json};
 use simcluster::object::{BUDGETS, Collection, DEPLOYMENTS, Key, REPLICASETS, STATEFULSETS};
 
 use crate::fixture::{self, Session, pod, start};

@@ -1,8 +1,8 @@
 //! The same without HTTP and JSON text: what the controllers use, and the store below them.
 
 use criterion::{BatchSize, Criterion};
-use serde_json::{Value, json};
 use simcluster::behaviour::{View, Write};
+use simcluster::json::{Value, json};
 use simcluster::object::{Key, PODS};
 use simcluster::store::Store;
 

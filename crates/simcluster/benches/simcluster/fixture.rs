@@ -11,8 +11,8 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::BodyExt;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use simcluster::cluster::{Options, SimCluster};
+use simcluster::json::{Value, json};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 

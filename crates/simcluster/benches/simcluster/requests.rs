@@ -3,7 +3,7 @@
 use axum::body::Body;
 use criterion::{BatchSize, Criterion};
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::fixture::{self, Session, pod};

@@ -4,10 +4,9 @@ mod conditions;
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{Subject, WebhookCall};
 use crate::behaviour::View;
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::object::{Collection, NAMESPACES};
 use crate::selector::LabelSelector;

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::authorization::User;
 use crate::conversion;
 use crate::error::ApiError;
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::object::{Key, Object};
 use crate::server::delete::Deleted;

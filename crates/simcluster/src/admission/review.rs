@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base64::Engine as _;
-use serde_json::{Value, json};
 
 use super::{Hook, shown};
 use crate::authorization::User;
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Object};
 use crate::server::options::WriteOptions;

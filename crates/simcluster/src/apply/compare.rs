@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
-
 use super::set::FieldSet;
+use crate::json::{Map, Value, json};
 use crate::types::{ListKind, Shape};
 
 /// The difference of two versions.
@@ -84,8 +83,8 @@ fn walk(
 
 fn walk_maps(
     shape: Shape<'_>,
-    old: Option<&Map<String, Value>>,
-    new: Option<&Map<String, Value>>,
+    old: Option<&Map>,
+    new: Option<&Map>,
     set: &mut FieldSet,
     removed: &mut FieldSet,
 ) {
@@ -181,7 +180,7 @@ pub(super) fn item_segment(
             if named.is_empty() {
                 format!("i:{index}")
             } else {
-                format!("k:{}", serde_json::json!(named))
+                format!("k:{}", crate::json::json!(named))
             }
         }
         ListKind::Atomic => format!("i:{index}"),

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::compare::{Changes, compare};
 use super::entries::{Entry, Writer};
 use super::strip;
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::server::convert;
 use crate::types::Shape;

@@ -1,9 +1,9 @@
 //! `metadata.managedFields`: who set what, read and written in the server's order.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
 
 use super::set::FieldSet;
+use crate::json::{Map, Value, json};
 
 /// Who writes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,9 @@
 //! those fields over without a conflict, and keeps the annotation in step with what it applies, so
 //! that the way back stays open.
 
-use serde_json::Value;
-
 use super::compare::{compare, field_set};
 use super::set::FieldSet;
+use crate::json::Value;
 use crate::types::Shape;
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -39,5 +38,5 @@ pub(super) fn note(object: &mut Value, config: &Value) {
             annotations.remove(ANNOTATION);
         }
     }
-    object["metadata"]["annotations"][ANNOTATION] = Value::String(format!("{config}\n"));
+    object["metadata"]["annotations"][ANNOTATION] = format!("{config}\n").into();
 }

@@ -1,9 +1,8 @@
 //! Merging a configuration into an object, and taking out what it no longer sets.
 
-use serde_json::{Map, Value};
-
 use super::compare::item_segment;
 use super::set::FieldSet;
+use crate::json::{Map, Value};
 use crate::types::{ListKind, Shape};
 
 /// `live` with everything that `config` sets.
@@ -21,7 +20,7 @@ pub(super) fn merge(shape: Shape<'_>, live: &Value, config: &Value) -> Value {
             Value::Object(out)
         }
         (Value::Array(live), Value::Array(config)) if shape.list() != ListKind::Atomic => {
-            Value::Array(merge_lists(shape, live, config))
+            merge_lists(shape, live, config).into()
         }
         // No map or list is an empty one, which takes nothing away.
         (Value::Object(_) | Value::Array(_), Value::Null) if !shape.is_atomic() => live.clone(),

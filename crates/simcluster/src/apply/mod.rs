@@ -1,6 +1,6 @@
 //! Server-side apply, and who owns which field after any write.
 
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 mod cap;
 mod compare;

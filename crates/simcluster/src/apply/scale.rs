@@ -1,10 +1,9 @@
 //! Who owns the number of replicas when it is written through a Scale.
 
-use serde_json::Value;
-
 use super::compare::Changes;
 use super::entries::{Entry, Fields};
 use super::set::FieldSet;
+use crate::json::Value;
 use crate::kind::Kind;
 
 /// Quirks of the real server: a Scale of zero leaves the number out, so nobody owns it; and where

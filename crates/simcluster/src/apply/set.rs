@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// A set of paths, as a tree. Segments are written as in FieldsV1: `f:name`, `k:{"name":"a"}`,
 /// `v:"text"`, `i:0`.
@@ -126,7 +126,7 @@ fn read_children(fields: &Value) -> BTreeMap<String, FieldSet> {
         .map(|(key, value)| {
             let children = read_children(value);
             let member = children.is_empty() || value.get(".").is_some();
-            (key.clone(), FieldSet { member, children })
+            (key.to_string(), FieldSet { member, children })
         })
         .collect()
 }
@@ -135,7 +135,7 @@ fn segment_text(segment: &str) -> String {
     let (kind, rest) = segment.split_once(':').unwrap_or(("f", segment));
     match kind {
         "k" => {
-            let keys: Map<String, Value> = serde_json::from_str(rest).unwrap_or_default();
+            let keys: Map = serde_json::from_str(rest).unwrap_or_default();
             let keys: Vec<String> =
                 keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
             format!("[{}]", keys.join(","))
@@ -148,9 +148,8 @@ fn segment_text(segment: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[test]
     fn what_is_read_is_written_again() {

@@ -7,9 +7,8 @@ mod model;
 mod quirks;
 mod tracks;
 
-use serde_json::{Value, json};
-
 use super::*;
+use crate::json::{Text, Value, json};
 use crate::kind::{Custom, Registry};
 
 const NOW: &str = "2026-11-29T21:52:13.5Z";

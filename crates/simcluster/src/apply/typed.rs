@@ -1,10 +1,9 @@
 //! Whether a configuration fits its schema, in the words of the typed patch object.
 
-use serde_json::Value;
-
 use super::compare::item_segment;
 use super::set::FieldSet;
 use crate::body::go;
+use crate::json::Value;
 use crate::types::{ListKind, Shape, Ty};
 
 /// The first thing that does not fit: a path and a reason.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::rules::{Granted, granted, has, rules_of};
 use super::{User, Wish, decide};
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object;
 use crate::store::Store;

@@ -9,8 +9,7 @@ pub mod token;
 mod user;
 mod wish;
 
-use serde_json::{Value, json};
-
+use crate::json::{Value, json};
 use crate::store::Store;
 
 pub use rules::{Granted, granted};

@@ -1,9 +1,8 @@
 //! The rules that apply to a user: through ClusterRoleBindings everywhere, through RoleBindings in
 //! their namespace.
 
-use serde_json::Value;
-
 use super::user::{User, account};
+use crate::json::Value;
 use crate::object::Collection;
 use crate::selector::LabelSelector;
 use crate::store::Store;

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::*;
+use crate::json::json;
 use crate::object::{Collection, Key};
 
 const RBAC: &str = "rbac.authorization.k8s.io";

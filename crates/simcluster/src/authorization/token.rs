@@ -7,9 +7,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::User;
+use crate::json::{Value, json};
 
 const HEADER: &str = r#"{"alg":"none","kid":"simcluster"}"#;
 

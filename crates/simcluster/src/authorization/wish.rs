@@ -1,10 +1,10 @@
 //! What somebody wants to do, as authorization sees it.
 
 use http::Method;
-use serde_json::Value;
 
 use crate::error::ApiError;
 use crate::http::route::{Resource, Target};
+use crate::json::Value;
 
 use super::User;
 
@@ -147,7 +147,7 @@ impl<'a> Wish<'a> {
         let Place::Resource { group, resource, namespace, name } = &self.place else {
             let Place::Path(path) = self.place else { unreachable!("one of two") };
             let text = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"{because}");
-            return ApiError::new(403, "Forbidden", text).with_details(serde_json::json!({}));
+            return ApiError::new(403, "Forbidden", text).with_details(crate::json::json!({}));
         };
         let plural = resource.split('/').next().unwrap_or_default();
         let dotted = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
@@ -157,7 +157,7 @@ impl<'a> Wish<'a> {
         } else {
             format!("in the namespace \"{namespace}\"")
         };
-        let mut details = serde_json::json!({"kind": plural});
+        let mut details = crate::json::json!({"kind": plural});
         for (field, value) in [("name", name.as_str()), ("group", group)] {
             if !value.is_empty() {
                 details[field] = value.into();

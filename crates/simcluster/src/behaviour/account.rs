@@ -1,10 +1,10 @@
 //! The controller of ServiceAccounts: each namespace has one that is called `default`.
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::namespace::is_active;
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::json;
 use crate::object::{Collection, Key, NAMESPACES};
 
 const ACCOUNTS: Collection = Collection::known("", "serviceaccounts");

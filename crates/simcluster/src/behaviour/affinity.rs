@@ -1,7 +1,6 @@
 //! Whether a node is one of those that a Pod asks for: by node selector and required node affinity.
 
-use serde_json::Value;
-
+use crate::json::Value;
 use crate::object;
 
 /// Whether the node has every label of `nodeSelector`, and one of the required terms holds.
@@ -48,9 +47,8 @@ fn holds<'a>(requirement: &Value, of: impl Fn(&str) -> Option<&'a str>) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[track_caller]
     fn check(terms: &Value, expect: bool) {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
 use super::{Behaviour, Change, Step, View, Write, pod, select};
+use crate::json::{Value, json};
 use crate::object::{self, BUDGETS, CRDS, Collection, Key, Object, PODS, STATEFULSETS};
 
 const COMPONENT: &str = "controllermanager";

@@ -1,9 +1,9 @@
 //! The volume controller: binds each claim to a volume of its own.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::Value;
 use crate::object::{self, CLAIMS, Key};
 
 /// Binds claims. The volumes themselves are not served.
@@ -44,9 +44,8 @@ impl Behaviour for Claims {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::store::Store;
 
     #[test]

@@ -1,9 +1,9 @@
 //! The CustomResourceDefinition controllers: names accepted, established, and cleaned up at the end.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::{Value, json};
 use crate::object::{self, CRDS, Collection, Key};
 use crate::server::meta;
 

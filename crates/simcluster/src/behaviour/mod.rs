@@ -28,7 +28,8 @@ pub mod statefulset;
 mod write;
 
 use jiff::Timestamp;
-use serde_json::Value;
+
+use crate::json::Value;
 
 pub use self::write::{Verb, Write};
 use crate::object::{Collection, Key, Object};

@@ -1,8 +1,7 @@
 //! Controller references: orphans that a controller takes over, strays that it lets go.
 
-use serde_json::{Value, json};
-
 use super::{View, Write, select};
+use crate::json::{Value, json};
 use crate::object::{self, Collection, Key, Object};
 
 /// What a controller has after a look at what it could have.

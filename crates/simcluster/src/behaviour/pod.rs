@@ -1,8 +1,8 @@
 //! What controllers read off a Pod (phase, readiness, availability) and how they stamp conditions.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
+use crate::json::{Value, json};
 use crate::object;
 
 /// `status.phase`, empty when absent.
@@ -111,7 +111,7 @@ fn set(
     let before = condition(object, type_).cloned();
     let since = match &before {
         Some(before) if before["status"] == status => before["lastTransitionTime"].clone(),
-        _ => Value::String(stamp(now)),
+        _ => stamp(now).into(),
     };
     let mut after = json!({
         "type": type_, "status": status, "lastProbeTime": null, "lastTransitionTime": since,

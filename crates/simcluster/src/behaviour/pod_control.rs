@@ -1,9 +1,8 @@
 //! How Pods without an identity are made and deleted: ReplicaSets and DaemonSets do it with the same
 //! code, and say the same of it.
 
-use serde_json::Value;
-
 use super::{Refusal, Verb, Write, own, pod};
+use crate::json::Value;
 use crate::object::{self, Key, PODS};
 use crate::server::meta::random_suffix;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{Behaviour, Change, Step, View, Write, affinity, pod};
+use crate::json::{Value, json};
 use crate::object::{self, Key, NODES, Object, PODS};
 
 const COMPONENT: &str = "default-scheduler";

@@ -1,6 +1,6 @@
 //! Whether a `LabelSelector` of a spec selects an object, and the labels it asks for.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// Whether a `metav1.LabelSelector` selects labels. An absent selector selects nothing, an empty
 /// one everything.
@@ -33,9 +33,8 @@ fn holds(expression: &Value, labels: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn check(selector: &Value, expect: bool) {
         assert_eq!(selects(selector, &json!({"app": "web", "zone": "a"})), expect, "{selector}");

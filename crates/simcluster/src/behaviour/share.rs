@@ -1,6 +1,6 @@
 //! Amounts that are a number of Pods or a percentage of all.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// A number, or a percentage of `whole`.
 pub fn scaled(value: &Value, whole: i64, up: bool) -> i64 {

@@ -1,7 +1,6 @@
 //! What a step may ask for.
 
-use serde_json::Value;
-
+use crate::json::Value;
 use crate::object::{self, Collection, Key, Object};
 
 /// A write that a step asks for. It is committed as a client's would be, so it may fail with a

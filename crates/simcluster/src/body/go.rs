@@ -1,6 +1,6 @@
 //! What Go's `encoding/json` says of a text that is no JSON, and how Go prints a value.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// The first thing that is wrong with it.
 pub(super) fn why(text: &[u8]) -> String {
@@ -194,7 +194,7 @@ pub(crate) fn shown(value: &Value) -> String {
             let items: Vec<String> = items.iter().map(shown).collect();
             format!("[{}]", items.join(" "))
         }
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.to_string(),
         Value::Null => "<nil>".to_owned(),
         other => other.to_string(),
     }

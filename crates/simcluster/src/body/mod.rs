@@ -6,7 +6,8 @@ mod reader;
 pub(crate) mod text;
 
 use bytes::Bytes;
-use serde_json::Value;
+
+use crate::json::Value;
 
 use reader::{Merge, Reader, Seen};
 
@@ -186,9 +187,8 @@ fn is_at_or_below(above: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[track_caller]
     fn check_json(text: &str, merge: bool, value: Value, twice: &[&str]) {

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+
+use crate::json::{Map, Number, Value};
 
 /// What becomes of a map that is told twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

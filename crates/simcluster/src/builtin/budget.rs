@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use regex::Regex;
-use serde_json::{Value, json};
 
 use super::causes::Causes;
 use super::meta;
+use crate::json::{Value, json};
 
 /// The spec of a budget.
 pub(super) fn validate(object: &Value, out: &mut Causes) {

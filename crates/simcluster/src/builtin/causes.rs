@@ -1,8 +1,7 @@
 //! Lists of what is wrong with an object, in the words of the server's field errors.
 
-use serde_json::Value;
-
 use crate::error::Cause;
+use crate::json::Value;
 
 /// Field errors in the order in which they are found.
 #[derive(Clone, Debug, Default)]

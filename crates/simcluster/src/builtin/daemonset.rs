@@ -1,11 +1,10 @@
 //! DaemonSets, with the annotation by which the server counts their templates.
 
-use serde_json::{Value, json};
-
 use super::causes::{Causes, text};
 use super::pod_set as set;
 use super::{rolling, template};
 use crate::behaviour::daemonset::GENERATION;
+use crate::json::{Value, json};
 
 /// Fills in the defaults.
 pub(super) fn default(object: &mut Value) {

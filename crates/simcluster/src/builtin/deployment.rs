@@ -1,10 +1,9 @@
 //! Deployments.
 
-use serde_json::Value;
-
 use super::causes::{Causes, text};
 use super::pod_set as set;
 use super::{rolling, template};
+use crate::json::Value;
 
 /// Fills in the defaults.
 pub(super) fn default(object: &mut Value) {
@@ -61,9 +60,8 @@ fn validate_strategy(strategy: &Value, out: &mut Causes) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[track_caller]
     fn check(edit: impl FnOnce(&mut Value), expect: &[&str]) {

@@ -1,9 +1,8 @@
 //! LimitRanges: what a new Pod is given that says nothing, and what it may not ask for.
 
-use serde_json::{Map, Value, json};
-
 use super::causes::{list, text};
 use super::pod_set as set;
+use crate::json::{Map, Value, json};
 use crate::kind::Kind;
 use crate::types::Quantity;
 
@@ -92,14 +91,14 @@ fn of_type<'a>(range: &'a Value, wanted: &'a str) -> impl Iterator<Item = &'a Va
     list(&range["spec"], "limits").iter().filter(move |limit| text(limit, "type") == wanted)
 }
 
-fn add(resources: &mut Value, field: &str, given: &Map<String, Value>) -> Vec<String> {
+fn add(resources: &mut Value, field: &str, given: &Map) -> Vec<String> {
     let missing: Vec<_> =
         given.iter().filter(|(name, _)| resources[field][name].is_null()).collect();
     for (name, amount) in &missing {
         set(resources, field, Map::new());
         resources[field][name.as_str()] = (*amount).clone();
     }
-    missing.into_iter().map(|(name, _)| name.clone()).collect()
+    missing.into_iter().map(|(name, _)| name.to_string()).collect()
 }
 
 fn pod(limit: &Value, object: &Value, found: &mut Vec<String>) {
@@ -163,7 +162,7 @@ fn more(amount: &Value, than: &str) -> bool {
 
 /// What all containers of a Pod ask for together, or the one that runs before them, if that is more.
 fn whole(pod: &Value, field: &str) -> Value {
-    let mut sums: Map<String, Value> = Map::new();
+    let mut sums: Map = Map::new();
     let spec = &pod["spec"];
     for container in list(spec, "containers") {
         for (name, amount) in amounts(&container["resources"][field]) {

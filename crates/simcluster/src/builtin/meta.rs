@@ -1,9 +1,8 @@
 //! Validation of metadata, the same for every kind.
 
-use serde_json::{Value, json};
-
 use super::causes::{Causes, list, text, texts};
 use super::{names, rbac};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object;
 

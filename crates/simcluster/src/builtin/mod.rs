@@ -1,8 +1,7 @@
 //! What the server knows about each built-in kind: defaults, validation, immutable fields.
 
-use serde_json::Value;
-
 use crate::error::Cause;
+use crate::json::Value;
 use crate::kind::Kind;
 
 pub(crate) mod autoscaler;

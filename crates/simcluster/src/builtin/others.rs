@@ -1,11 +1,10 @@
 //! The kinds that are kept and handed out, with nothing behind them: their defaults, and of some what
 //! may be wrong with them.
 
-use serde_json::{Map, Value, json};
-
 use super::causes::{Causes, text};
 use super::pod::default_template;
 use super::pod_set as set;
+use crate::json::{Map, Value, json};
 use crate::kind::Kind;
 
 fn each<'a>(object: &'a mut Value, field: &str) -> impl Iterator<Item = &'a mut Value> {

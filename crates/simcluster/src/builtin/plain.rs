@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
 
 use super::causes::{Causes, list, text};
 use super::{names, pod_set as set};
+use crate::json::{Map, Value, json};
 
 /// Defaults of a Service, but for what is allocated.
 pub(super) fn default_service(object: &mut Value) {

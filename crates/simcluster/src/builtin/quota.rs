@@ -1,9 +1,8 @@
 //! What is wrong with a ResourceQuota. Nothing here counts what it limits: where a cluster runs no
 //! controller for it, none does.
 
-use serde_json::Value;
-
 use super::causes::{Causes, list};
+use crate::json::Value;
 use crate::types::Quantity;
 
 /// Of which only whole ones are counted.
@@ -61,9 +60,8 @@ pub(super) fn validate(object: &Value, out: &mut Causes) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[test]
     fn only_what_can_be_counted_or_measured_is_limited() {

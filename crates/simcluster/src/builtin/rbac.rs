@@ -1,9 +1,8 @@
 //! Roles and their bindings: kept and checked, but never asked when a request comes.
 
-use serde_json::Value;
-
 use super::causes::{Causes, list, text};
 use super::pod_set as set;
+use crate::json::Value;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -111,9 +110,8 @@ pub(super) fn fixed_role(new: &Value, old: &Value, out: &mut Causes) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     /// What is said, in the words of a Kubernetes 1.36.3.
     #[track_caller]

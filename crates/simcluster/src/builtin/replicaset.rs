@@ -1,10 +1,9 @@
 //! ReplicaSets.
 
-use serde_json::Value;
-
 use super::causes::Causes;
 use super::pod_set as set;
 use super::template;
+use crate::json::Value;
 
 /// Fills in the defaults.
 pub(super) fn default(object: &mut Value) {

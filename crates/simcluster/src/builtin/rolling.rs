@@ -1,9 +1,8 @@
 //! Strategies that may be a rolling update, with amounts that are a number or a percentage.
 
-use serde_json::{Map, Value};
-
 use super::causes::{Causes, text};
 use super::pod_set as set;
+use crate::json::{Map, Value};
 
 /// Fills in the strategy at `field`: a rolling update unless it says otherwise, with these amounts.
 pub(super) fn default(

@@ -1,10 +1,9 @@
 //! StatefulSets.
 
-use serde_json::{Map, Value, json};
-
 use super::causes::{Causes, list, text};
 use super::pod_set as set;
 use super::{meta, template};
+use crate::json::{Map, Value, json};
 use crate::selector::LabelSelector;
 
 /// Fills in the defaults.

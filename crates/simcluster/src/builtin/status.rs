@@ -1,9 +1,8 @@
 //! Validation of the statuses that controllers write.
 
-use serde_json::Value;
-
 use super::causes::{Causes, list, text};
 use super::names;
+use crate::json::Value;
 use crate::kind::Kind;
 
 /// What a kind's status has to keep to.

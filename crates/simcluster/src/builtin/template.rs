@@ -1,12 +1,11 @@
 //! The Pod template of a workload, and the selector that has to select it: rules of all kinds that
 //! have both.
 
-use serde_json::{Map, Value};
-
 use super::causes::{Causes, text};
 use super::meta;
 use super::pod::{default_template, validate_template};
 use super::pod_set as set;
+use crate::json::{Map, Value};
 use crate::selector::LabelSelector;
 
 /// Fills in the defaults of `spec.template`. One that is missing is an empty one, with all defaults.
@@ -91,10 +90,9 @@ pub(super) fn fixed_selector(new: &Value, old: &Value, out: &mut Causes) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::error::Cause;
+    use crate::json::json;
 
     /// What the rules of a kind find wrong with a workload after an edit of its spec.
     pub(crate) fn wrong(

@@ -1,10 +1,9 @@
 //! Recorded defaults and refusals of the real server.
 #![allow(clippy::needless_pass_by_value)]
 
-use serde_json::{Value, json};
-
 use super::*;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Registry;
 
 fn kind(group: &str, plural: &str) -> Kind {

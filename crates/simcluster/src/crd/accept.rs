@@ -1,11 +1,10 @@
 //! Whether a CustomResourceDefinition may be created, and its own defaults.
 
-use serde_json::{Value, json};
-
 use super::rules;
 use super::validate::validate;
 use crate::builtin::FieldErrors;
 use crate::error::Cause;
+use crate::json::{Value, json};
 use crate::object;
 
 /// Fills in names, list kind and conversion.

@@ -1,6 +1,6 @@
 //! Defaults of a schema.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// Fills in the defaults of fields that are missing, or `null` where `null` is not allowed.
 pub fn apply_defaults(schema: &Value, value: &mut Value) {

@@ -1,9 +1,8 @@
 //! Custom kinds: acceptance of a CRD, and pruning, defaults and validation by its schema.
 
-use serde_json::Value;
-
 use crate::builtin::FieldErrors;
 use crate::error::Cause;
+use crate::json::Value;
 use crate::kind::ScalePaths;
 
 mod accept;

@@ -1,8 +1,7 @@
 //! Dropping what a schema does not know.
 
-use serde_json::{Map, Value};
-
 use super::path::At;
+use crate::json::{Map, Value};
 
 /// Drops unknown fields, in place; returns their paths in order. A schema of `null` knows all.
 pub fn prune(schema: &Value, object: &mut Value) -> Vec<String> {
@@ -49,7 +48,7 @@ pub fn drop_nulls(schema: &Value, object: &mut Value) {
 
 fn prune_map(
     schema: &Value,
-    map: &mut Map<String, Value>,
+    map: &mut Map,
     at: At<'_>,
     is_object: bool,
     dropped: &mut Vec<String>,

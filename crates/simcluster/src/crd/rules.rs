@@ -7,10 +7,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use kube_cel::{CompiledSchema, compile_schema, validate_compiled};
 use regex::Regex;
-use serde_json::{Map, Value};
 
 use super::join;
 use crate::error::Cause;
+use crate::json::{Map, Value};
 
 const RULES: &str = "x-kubernetes-validations";
 
@@ -46,9 +46,9 @@ impl Node {
             if let (Some(named), Some(properties)) =
                 (&named, alone.get_mut("properties").and_then(Value::as_object_mut))
             {
-                properties.retain(|key, _| named.contains(key));
+                properties.retain(|key, _| named.contains(key.as_str()));
             }
-            compile_schema(&alone)
+            compile_schema(&plain(&alone))
         });
         let properties = schema["properties"].as_object().into_iter().flatten();
         let below = |key: &str| schema.get(key).and_then(Node::of).map(Box::new);
@@ -57,7 +57,7 @@ impl Node {
             own,
             named,
             properties: properties
-                .filter_map(|(key, child)| Some((key.clone(), Node::of(child)?)))
+                .filter_map(|(key, child)| Some((key.to_string(), Node::of(child)?)))
                 .collect(),
             items: below("items"),
             more: below("additionalProperties"),
@@ -73,7 +73,7 @@ impl Node {
         if let Some(own) = &self.own
             && !(old.is_some() && old.map(|old| self.seen(old)) == Some(self.seen(value)))
             && let Err(errors) =
-                validate_compiled(own, &self.seen(value), old.map(|old| self.seen(old)).as_deref())
+                validate_compiled(own, &self.told(value), old.map(|old| self.told(old)).as_ref())
         {
             out.extend(errors.into_vec().into_iter().map(|error| {
                 let field = error.field_path.trim_start_matches('.');
@@ -89,7 +89,7 @@ impl Node {
         match value {
             Value::Object(map) => {
                 for (key, inner) in map {
-                    let node = self.properties.get(key).or(self.more.as_deref());
+                    let node = self.properties.get(key.as_str()).or(self.more.as_deref());
                     if let Some(node) = node {
                         let old = old.and_then(|old| old.get(key));
                         node.evaluate(inner, old, &join(path, key), out);
@@ -111,13 +111,19 @@ impl Node {
     /// an object may hold a thousand rows that no rule asks about.
     fn seen<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
         match (&self.named, value) {
-            (Some(named), Value::Object(map)) if map.keys().any(|key| !named.contains(key)) => {
-                let kept = map.iter().filter(|(key, _)| named.contains(*key));
+            (Some(named), Value::Object(map))
+                if map.keys().any(|key| !named.contains(key.as_str())) =>
+            {
+                let kept = map.iter().filter(|(key, _)| named.contains(key.as_str()));
                 let kept = kept.map(|(key, value)| (key.clone(), value.clone()));
                 Cow::Owned(Value::Object(kept.collect()))
             }
             _ => Cow::Borrowed(value),
         }
+    }
+
+    fn told(&self, value: &Value) -> serde_json::Value {
+        plain(&self.seen(value))
     }
 
     /// What the rules say of an object.
@@ -135,6 +141,11 @@ impl Node {
             .iter()
             .find(|other| self.keys.iter().all(|key| other.get(key) == item.get(key)))
     }
+}
+
+/// As those read it who evaluate CEL.
+fn plain(value: &Value) -> serde_json::Value {
+    value.into()
 }
 
 fn cause(reason: Option<&str>, value: &Value, message: &str, field: String) -> Cause {
@@ -164,7 +175,7 @@ fn without_rules_below(schema: &Value, keep: bool) -> Value {
                     };
                     (key.clone(), value)
                 })
-                .collect::<Map<_, _>>(),
+                .collect::<Map>(),
         ),
         Value::Array(list) => list.iter().map(|value| without_rules_below(value, false)).collect(),
         other => other.clone(),
@@ -196,7 +207,7 @@ fn named_fields(schema: &Value) -> Option<BTreeSet<String>> {
 
 /// Why the first rule of a schema does not compile.
 pub(super) fn broken(schema: &Value) -> Option<String> {
-    let own = compile_schema(&without_rules_below(schema, true));
+    let own = compile_schema(&plain(&without_rules_below(schema, true)));
     own.compilation_errors().first().map(|error| error.to_string())
 }
 

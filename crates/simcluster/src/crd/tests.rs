@@ -1,9 +1,8 @@
 //! What a real server did with a recorded definition and its objects.
 
-use serde_json::{Value, json};
-
 use super::*;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::{Custom, Kind, Registry};
 
 fn schema() -> Value {

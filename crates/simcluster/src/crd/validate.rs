@@ -1,12 +1,12 @@
 //! Validation by a structural schema, in the words of the server's validator.
 
 use regex::Regex;
-use serde_json::{Value, json};
 
 use super::path::At;
 use crate::body::go;
 use crate::builtin::FieldErrors;
 use crate::error::Cause;
+use crate::json::{Value, json};
 use crate::kind::ScalePaths;
 
 /// What is wrong by the schema alone, rules in CEL aside. What is as it was in `old` passes.

@@ -2,10 +2,9 @@ mod disruption;
 mod life;
 mod looks;
 
-use serde_json::{Value, json};
-
 use super::*;
 use crate::behaviour::{View, Write, node, pod};
+use crate::json::{Value, json};
 use crate::object::{
     self, BUDGETS, CLAIMS, CONTROLLER_REVISIONS, Collection, NAMESPACES, NODES, PODS, STATEFULSETS,
 };

@@ -3,7 +3,8 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::{StatusCode, header};
-use serde_json::{Value, json};
+
+use crate::json::{Value, json};
 
 /// A `Status` body under its own code.
 fn status(code: StatusCode, reason: &str, message: &str, details: Value) -> Response {

@@ -90,7 +90,7 @@ async fn a_dropped_watch_ends_and_an_expired_one_says_so() {
     assert!(!body.contains("ERROR"));
     let (_, body) =
         check(Rates { expired_watch: 1.0, ..Rates::NONE }, Method::GET, WATCH, (200, 1)).await;
-    let last: serde_json::Value = serde_json::from_str(body.lines().last().unwrap()).unwrap();
+    let last: crate::json::Value = serde_json::from_str(body.lines().last().unwrap()).unwrap();
     assert_eq!((&last["type"], &last["object"]["code"]), (&"ERROR".into(), &410.into()));
 }
 

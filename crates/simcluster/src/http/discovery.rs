@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
+use crate::json::{Value, json};
 use crate::kind::{Kind, Registry};
 
 /// Groups in the order in which the real server lists them: clients ask no order, people do.

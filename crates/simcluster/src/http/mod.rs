@@ -21,13 +21,13 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, header};
 use http_body_util::{BodyExt, Limited};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::authorization::User;
 use crate::body::{self, Broken};
 use crate::error::ApiError;
 use crate::http::access::Access;
 use crate::http::route::Target;
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::protobuf;
 use crate::server::Server;

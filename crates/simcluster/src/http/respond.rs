@@ -5,10 +5,10 @@ use axum::response::Response;
 use http::{HeaderValue, header};
 use jiff::Timestamp;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::http::route::Form;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::Object;
 use crate::server::convert;

@@ -2,13 +2,13 @@
 
 use axum::response::Response;
 use http::{Method, header};
-use serde_json::{Value, json};
 
 use super::discovery::Fleeting;
 use super::{Asked, Skin, respond};
 use crate::admission::user_info;
 use crate::authorization::{self, User, Wish};
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::server::options::WriteOptions;
 
 impl Skin {

@@ -188,5 +188,5 @@ pub fn negotiate(accept: &str, discovery: bool) -> Result<Form, ApiError> {
          application/vnd.kubernetes.protobuf, application/json;stream=watch, \
          application/vnd.kubernetes.protobuf;stream=watch",
     )
-    .with_details(serde_json::json!({})))
+    .with_details(crate::json::json!({})))
 }

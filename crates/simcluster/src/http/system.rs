@@ -92,7 +92,7 @@ fn openapi_v2() -> Response {
     response
 }
 
-fn aggregated(body: &serde_json::Value) -> Response {
+fn aggregated(body: &crate::json::Value) -> Response {
     let mut response = respond::json(200, body);
     let headers = response.headers_mut();
     headers.insert(

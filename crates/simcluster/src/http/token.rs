@@ -3,11 +3,11 @@
 use axum::response::Response;
 use http::Method;
 use jiff::SignedDuration;
-use serde_json::{Value, json};
 
 use super::{Asked, Skin, respond};
 use crate::authorization::token;
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Key};
 use crate::server::meta;

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
 use super::Asked;
 use crate::body::{self, Body, Broken};
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::types;
 
 /// How much of a body a refusal shows.

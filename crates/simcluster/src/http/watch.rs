@@ -9,7 +9,6 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderValue, header};
-use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -17,6 +16,7 @@ use super::respond::{self, Include};
 use super::{Skin, route::Form};
 use crate::conversion;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{Collection, Object};
 use crate::server::convert;

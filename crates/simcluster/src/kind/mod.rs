@@ -5,9 +5,8 @@ mod built_in;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use self::built_in::BUILT_IN;
+use crate::json::{Value, json};
 use crate::object::Collection;
 
 /// The paths behind `/scale` of a kind, in the notation of a CRD (`.spec.replicas`).

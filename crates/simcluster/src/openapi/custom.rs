@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::{mark, published};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 
 /// What the server says of `apiVersion` and `kind` of every object.

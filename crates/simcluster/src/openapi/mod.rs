@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
-
+use crate::json::{Map, Value, json};
 use crate::kind::Kind;
 
 mod custom;
@@ -99,7 +98,7 @@ fn to_v2(schema: &mut Value) {
             map.remove("nullable");
             map.remove("oneOf");
             if let Some(Value::String(reference)) = map.get_mut("$ref") {
-                *reference = reference.replace("#/components/schemas/", "#/definitions/");
+                *reference = reference.replace("#/components/schemas/", "#/definitions/").into();
             }
             map.values_mut().for_each(to_v2);
         }

@@ -1,12 +1,11 @@
 //! Operations, as far as a client asks about them.
 
-use serde_json::{Map, Value, json};
-
 use super::{mark, place, published};
+use crate::json::{Map, Value, json};
 use crate::kind::Kind;
 
 /// Adds the paths of one kind.
-pub(super) fn add(kind: &Kind, paths: &mut Map<String, Value>) {
+pub(super) fn add(kind: &Kind, paths: &mut Map) {
     let root = format!("/{}", place(&kind.group, &kind.version));
     let scope = if kind.namespaced { "/namespaces/{namespace}" } else { "" };
     let all = format!("{root}{scope}/{}", kind.plural);

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use serde_json::{Value, json};
-
+use crate::json::{Value, json};
 use crate::kind::Kind;
 
 /// Group, version and kind of each schema that has them → its name; and each schema by name.

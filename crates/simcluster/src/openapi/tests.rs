@@ -1,8 +1,7 @@
 //! What `kubectl` looks for.
 
-use serde_json::{Value, json};
-
 use super::*;
+use crate::json::{Text, Value, json};
 use crate::kind::{Custom, Registry};
 
 fn kinds() -> Vec<Arc<Kind>> {
@@ -29,7 +28,7 @@ fn patch_of(document: &Value, path: &str) -> Value {
 #[test]
 fn the_index_names_every_group_once() {
     let index = index(&kinds());
-    let paths: Vec<&String> = index["paths"].as_object().expect("a map").keys().collect();
+    let paths: Vec<&Text> = index["paths"].as_object().expect("a map").keys().collect();
     assert!(paths.iter().any(|path| *path == "apis/example.com/v1"));
     assert!(paths.iter().any(|path| *path == "api/v1"));
     let url = index["paths"]["apis/apps/v1"]["serverRelativeURL"].as_str().expect("a url");

@@ -1,9 +1,8 @@
 //! JSON patch (RFC 6902), with the liberties that the real server's library takes.
 
-use serde_json::Value;
-
 use crate::body;
 use crate::error::ApiError;
+use crate::json::Value;
 
 /// One operation, as far as it could be read.
 struct Operation<'a> {
@@ -78,7 +77,7 @@ fn carry_out(document: &mut Value, operation: &Operation<'_>) -> Option<()> {
 
 /// A place in a map or a list, whether there is something or not.
 enum Place<'a> {
-    Key(&'a mut serde_json::Map<String, Value>, String),
+    Key(&'a mut crate::json::Map, String),
     Index(&'a mut Vec<Value>, String),
 }
 
@@ -160,9 +159,8 @@ fn remove(place: Place<'_>) -> Option<Value> {
 #[cfg(test)]
 #[allow(clippy::needless_pass_by_value)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[track_caller]
     fn check(patch: Value, expect: Result<Value, u16>) {

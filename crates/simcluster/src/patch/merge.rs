@@ -1,6 +1,6 @@
 //! JSON merge patch (RFC 7396): maps merge, `null` deletes, everything else replaces.
 
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// The document after the patch.
 pub fn apply(current: &Value, patch: &Value) -> Value {
@@ -29,9 +29,8 @@ fn merge(into: &mut Value, patch: &Value) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[test]
     fn maps_merge_and_null_deletes_and_lists_are_replaced() {

@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::body::text;
+use crate::json::{Text, Value};
 use crate::types::{Ty, Type, at};
 
 /// What a patch did to a value.
@@ -26,7 +25,7 @@ impl Touch {
     pub fn merge(patch: &Value) -> Self {
         match patch {
             Value::Object(map) => Self::Apart(
-                map.iter().map(|(key, value)| (key.clone(), Self::merge(value))).collect(),
+                map.iter().map(|(key, value)| (key.to_string(), Self::merge(value))).collect(),
             ),
             other => Self::Put(text::compact(&other.to_string())),
         }
@@ -120,7 +119,7 @@ fn write(out: &mut String, what: As, value: &Value, touch: Option<&Touch>) {
     match (value, touch) {
         (_, Some(Touch::Put(text))) => out.push_str(text),
         (Value::Object(map), _) => {
-            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
+            let mut fields: Vec<(&Text, &Value)> = map.iter().collect();
             if let (As::Struct(ty), None) = (what, touch) {
                 fields.sort_by_key(|(name, _)| ty.place(name));
             }
@@ -147,9 +146,8 @@ fn write(out: &mut String, what: As, value: &Value, touch: Option<&Touch>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn check(touch: &Touch, expect: &str) {
         let object = json!({

@@ -1,8 +1,7 @@
 //! Strategic merge patch: lists of objects merge by key, and directives say what a merge cannot.
 
-use serde_json::{Map, Value};
-
 use crate::error::ApiError;
+use crate::json::{Map, Value};
 use crate::kind::Kind;
 use crate::types::Shape;
 
@@ -20,11 +19,7 @@ pub fn apply(kind: &Kind, current: &Value, patch: &Value) -> Result<Value, ApiEr
     merge_map(Shape::of(kind), current, patch).map(Value::Object)
 }
 
-fn merge_map(
-    shape: Shape<'_>,
-    mut current: Map<String, Value>,
-    patch: &Map<String, Value>,
-) -> Result<Map<String, Value>, ApiError> {
+fn merge_map(shape: Shape<'_>, mut current: Map, patch: &Map) -> Result<Map, ApiError> {
     match patch.get(DIRECTIVE).and_then(Value::as_str) {
         Some("replace") => return Ok(fresh_map(shape, patch)),
         Some("delete") => return Ok(Map::new()),
@@ -44,8 +39,8 @@ fn merge_map(
         if !patch.contains_key(key)
             && let (Some(Value::Array(list)), Some(order)) = (current.get(key), order.as_array())
         {
-            let sorted = reorder(list.clone(), order, list, shape.child(key).0.patch_key());
-            current.insert(key.to_owned(), Value::Array(sorted));
+            let sorted = reorder(list.to_vec(), order, list, shape.child(key).0.patch_key());
+            current.insert(key.to_owned(), sorted.into());
         }
     }
     for (key, value) in patch.iter().filter(|(key, _)| !key.starts_with('$')) {
@@ -59,11 +54,12 @@ fn merge_map(
                 *old = merge_map(child, std::mem::take(old), new)?;
             }
             (Some(Value::Array(old)), Value::Array(new)) => {
-                *old = match child.patch_key() {
+                let merged = match child.patch_key() {
                     Some("*") => merge_scalars(old, new, order),
                     Some(by) => merge_list(child.item(), by, old, new, order)?,
                     None => fresh_list(child, new),
                 };
+                *old = merged.into();
             }
             _ => {
                 current.insert(key.clone(), fresh(child, value));
@@ -74,7 +70,7 @@ fn merge_map(
 }
 
 fn directives<'a>(
-    patch: &'a Map<String, Value>,
+    patch: &'a Map,
     prefix: &'static str,
 ) -> impl Iterator<Item = (&'a str, &'a Value)> {
     patch.iter().filter_map(move |(key, value)| Some((key.strip_prefix(prefix)?, value)))
@@ -155,12 +151,12 @@ fn reorder(merged: Vec<Value>, order: &[Value], before: &[Value], by: Option<&st
 fn fresh(shape: Shape<'_>, value: &Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(fresh_map(shape, map)),
-        Value::Array(list) => Value::Array(fresh_list(shape, list)),
+        Value::Array(list) => fresh_list(shape, list).into(),
         other => other.clone(),
     }
 }
 
-fn fresh_map(shape: Shape<'_>, map: &Map<String, Value>) -> Map<String, Value> {
+fn fresh_map(shape: Shape<'_>, map: &Map) -> Map {
     // What the schema does not describe may have keys with a dollar of its own.
     let raw = shape.is_atomic()
         && matches!(shape, Shape::Field(field) if field.ty == crate::types::Ty::Raw);
@@ -188,9 +184,8 @@ fn broken(message: String) -> ApiError {
 #[cfg(test)]
 #[allow(clippy::needless_pass_by_value)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::kind::Registry;
 
     #[track_caller]

@@ -4,7 +4,7 @@
 //! Field numbers are those of the published types (`table.txt`). Unknown fields are skipped; a custom
 //! kind has no protobuf, here as on a real server. Answers are JSON.
 
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 mod table;
 mod wire;
@@ -66,7 +66,7 @@ fn message(bytes: &[u8], at: usize) -> Option<Value> {
     }
     if known.is_pick {
         let truth = out.remove("allows").unwrap_or(Value::Bool(false));
-        return Some(out.into_values().next().unwrap_or(truth));
+        return Some(out.into_iter().next().map_or(truth, |(_, value)| value));
     }
     Some(Value::Object(out))
 }

@@ -98,7 +98,7 @@ fn a_moment_keeps_the_digits_that_its_type_has() {
 
 #[test]
 fn a_schema_of_one_of_several_forms_is_the_form_that_it_has() {
-    fn check(number: u8, one: &[u8], expect: Value) {
+    fn check(number: u8, one: &[u8], expect: &Value) {
         // spec (2), versions (7), schema (4), openAPIV3Schema (1).
         let schema = field(4, &field(1, &field(number, one)));
         let crd = field(2, &field(7, &schema));
@@ -107,14 +107,14 @@ fn a_schema_of_one_of_several_forms_is_the_form_that_it_has() {
             decode(&body(version, "CustomResourceDefinition", &crd)).expect("it is known");
         let schema = &decoded["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
         let found = schema.as_object().and_then(|schema| schema.values().next());
-        assert_eq!(found, Some(&expect));
+        assert_eq!(found, Some(expect));
     }
     let text = field(5, b"string");
     // default (8) is any JSON; items (24) one schema or several; additionalProperties (30) one or a truth.
-    check(8, &field(1, b"3"), json!(3));
-    check(24, &field(1, &text), json!({"type": "string"}));
-    check(24, &field(2, &text), json!([{"type": "string"}]));
-    check(30, &[0x08, 1], json!(true));
-    check(30, &[0x08, 0], json!(false));
-    check(30, &[&[0x08, 1], field(2, &text).as_slice()].concat(), json!({"type": "string"}));
+    check(8, &field(1, b"3"), &json!(3));
+    check(24, &field(1, &text), &json!({"type": "string"}));
+    check(24, &field(2, &text), &json!([{"type": "string"}]));
+    check(30, &[0x08, 1], &json!(true));
+    check(30, &[0x08, 0], &json!(false));
+    check(30, &[&[0x08, 1], field(2, &text).as_slice()].concat(), &json!({"type": "string"}));
 }

@@ -1,8 +1,7 @@
 //! Field selectors: a handful of fields per kind, equal or not equal.
 
-use serde_json::Value;
-
 use super::SelectorError;
+use crate::json::Value;
 use crate::kind::Kind;
 
 /// A parsed field selector: all terms must hold.
@@ -139,7 +138,7 @@ fn read(object: &Value, field: &str) -> String {
     let path = renamed.as_deref().unwrap_or(field);
     let pointer = format!("/{}", path.replace('.', "/"));
     match object.pointer(&pointer) {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => text.to_string(),
         Some(Value::Bool(flag)) => flag.to_string(),
         Some(Value::Number(number)) => number.to_string(),
         _ if matches!(field, "spec.unschedulable" | "spec.hostNetwork") => "false".to_owned(),
@@ -190,9 +189,8 @@ fn unescape(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::kind::Registry;
 
     #[track_caller]

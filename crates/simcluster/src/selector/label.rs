@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use serde_json::Value;
-
 use super::SelectorError;
+use crate::json::Value;
 
 /// One condition on one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +96,7 @@ impl LabelSelector {
         if let Some(labels) = selector.get("matchLabels").and_then(Value::as_object) {
             for (key, value) in labels {
                 let value = value.as_str().unwrap_or_default().to_owned();
-                requirements.push(Requirement::In(key.clone(), vec![value]));
+                requirements.push(Requirement::In(key.to_string(), vec![value]));
             }
         }
         let expressions = selector.get("matchExpressions").and_then(Value::as_array);
@@ -331,9 +330,8 @@ fn tokens(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[track_caller]
     fn check(text: &str, expect: Result<bool, &str>) {

@@ -1,14 +1,13 @@
 //! What the plugins of a stock server do with a new object that others of the cluster have a say in:
 //! ranges of its namespace, and the classes that it names.
 
-use serde_json::{Value, json};
-
 use super::Inner;
 use crate::admission::user_info;
 use crate::authorization::User;
 use crate::behaviour::View;
 use crate::builtin::limits;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Collection};
 

@@ -1,12 +1,12 @@
 //! `/binding`: a Pod is put on a Node by whoever asks for it, be it a scheduler or not.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::Inner;
 use crate::behaviour::pod;
 use crate::error::{ApiError, Cause};
 use crate::eviction::missing;
+use crate::json::Value;
 use crate::object::{self, Key, PODS};
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;
@@ -37,7 +37,7 @@ impl Inner {
         if let Some(why) = why {
             let text = format!("Operation cannot be fulfilled on pods/binding \"{name}\": {why}");
             return Err(ApiError::new(409, "Conflict", text)
-                .with_details(serde_json::json!({"name": name, "kind": "pods/binding"})));
+                .with_details(crate::json::json!({"name": name, "kind": "pods/binding"})));
         }
         let mut placed = Value::clone(&found);
         placed["spec"]["nodeName"] = target.into();
@@ -55,7 +55,7 @@ fn check<'a>(binding: &'a Value, name: &str) -> Result<&'a str, ApiError> {
         let (field, message) = (&cause.field, &cause.message);
         let text = format!("Binding \"{name}\" is invalid: {field}: {message}");
         ApiError::new(422, "Invalid", text)
-            .with_details(serde_json::json!({"name": name, "kind": "Binding"}))
+            .with_details(crate::json::json!({"name": name, "kind": "Binding"}))
             .with_causes(vec![cause.clone()])
     };
     if !matches!(text("kind"), "" | "Node") {

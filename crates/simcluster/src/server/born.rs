@@ -1,8 +1,7 @@
 //! What a new object of each kind starts with beside its defaults: a status that no client chose.
 
-use serde_json::{Value, json};
-
 use crate::builtin::autoscaler;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 
 /// Sets what the kind's registry sets on create; doing it twice changes nothing.

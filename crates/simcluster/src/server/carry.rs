@@ -102,10 +102,10 @@ mod tests {
 
     use futures::FutureExt;
     use jiff::SignedDuration;
-    use serde_json::{Value, json};
 
     use super::*;
     use crate::cluster::{Options, SimCluster};
+    use crate::json::{Value, json};
 
     fn hook(name: &str, mutating: bool, operation: &str) -> Value {
         about("pods", name, mutating, operation)

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
-
 use crate::builtin::autoscaler;
+use crate::json::{Map, Value, json};
 use crate::kind::Kind;
 use crate::object::Object;
 
@@ -84,7 +83,7 @@ fn rename(object: &mut Value, fields: &[(&str, &str)], to_core: bool) {
     for (key, value) in old {
         let found = fields.iter().find(|(core, other)| key == *if to_core { other } else { core });
         let name = match found {
-            Some((core, other)) => (*if to_core { core } else { other }).to_owned(),
+            Some((core, other)) => (*if to_core { core } else { other }).into(),
             None => key,
         };
         new.insert(name, value);

@@ -1,10 +1,9 @@
 //! From a body to an object of its kind: what is unknown goes, what is wrong is refused.
 
-use serde_json::{Value, json};
-
 use crate::body::{self, Body, Order};
 use crate::conform;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Key};
 use crate::server::options::{FieldValidation, WriteOptions};

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::Inner;
 use crate::behaviour::View as _;
+use crate::json::Value;
 use crate::kind::{Custom, Kind, ScalePaths};
 use crate::object::{self, CRDS, Collection, Key, Object};
 

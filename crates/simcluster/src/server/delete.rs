@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
 use super::{Inner, meta};
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Key, Object};
 use crate::server::options::DeleteOptions;

@@ -1,10 +1,10 @@
 //! core/v1 Events that components write, counted up when they repeat.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{Inner, meta};
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Collection, Key, Object};
 use crate::server::options::WriteOptions;

@@ -1,12 +1,12 @@
 //! `/eviction`: the decision is made elsewhere; here its three writes are made in order.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::Inner;
 use crate::behaviour::View;
 use crate::error::ApiError;
 use crate::eviction::{check_name, decide, missing};
+use crate::json::Value;
 use crate::object::{self, BUDGETS, Key, Object, PODS};
 use crate::server::options::{DeleteOptions, WriteOptions};
 use crate::server::part::Part;

@@ -1,9 +1,9 @@
 //! The rules of `metadata` that hold for every kind.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::error::ApiError;
+use crate::json::{Text, Value, json};
 use crate::kind::Kind;
 use crate::object;
 
@@ -133,7 +133,7 @@ fn take_twofold_owners(object: &mut Value) -> Vec<String> {
 }
 
 /// Drops metadata fields that Go would leave out: null, empty maps, lists and strings.
-fn prune_empty(meta: &mut serde_json::Map<String, Value>) {
+fn prune_empty(meta: &mut crate::json::Map) {
     meta.retain(|key, value| match value {
         Value::Null => false,
         // No managers at all is an order to forget them.
@@ -154,7 +154,7 @@ pub fn spec_changed(kind: &Kind, before: &Value, after: &Value) -> bool {
         let status = kind.has_status && key == "status";
         !status && !matches!(key, "metadata" | "apiVersion" | "kind")
     };
-    let rest = |object: &Value| -> Vec<(String, Value)> {
+    let rest = |object: &Value| -> Vec<(Text, Value)> {
         let fields = object.as_object().into_iter().flatten();
         fields
             .filter(|(key, _)| counted(key))

@@ -28,13 +28,13 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::admission::WebhookCaller;
 use crate::behaviour::{Change, Write};
 use crate::conversion::Converted;
 use crate::error::ApiError;
+use crate::json::{Value, json};
 use crate::kind::{Kind, Registry};
 use crate::object::Collection;
 use crate::server::options::{DeleteOptions, WriteOptions};

@@ -1,9 +1,8 @@
 //! What a request asks for beside its object: the query parameters and `DeleteOptions`.
 
-use serde_json::{Value, json};
-
 use crate::authorization::User;
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 
 /// What to do with fields that the kind does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,7 +1,6 @@
 //! The parts of an object that requests may write: a status goes one way, the rest another.
 
-use serde_json::Value;
-
+use crate::json::{Text, Value};
 use crate::kind::Kind;
 
 /// Which part of an object a request writes.
@@ -74,7 +73,7 @@ pub(super) fn only_part(kind: &Kind, part: Part, before: &Value, after: &mut Val
             }
         }
         Part::Status => {
-            let fields: Vec<String> = before
+            let fields: Vec<Text> = before
                 .as_object()
                 .into_iter()
                 .chain(after.as_object())

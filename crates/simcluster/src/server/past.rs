@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::object::{self, Collection, Object};
 use crate::store::{Logged, Store};
@@ -75,10 +74,9 @@ impl<'a> Past<'a> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::behaviour::View;
+    use crate::json::json;
     use crate::object::{Key, PODS};
 
     fn put(store: &mut Store, name: &str, version: u32) {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{Inner, decode, meta};
 use crate::body::{self, Body};
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Key};
 use crate::patch::shown::{self, Touch};

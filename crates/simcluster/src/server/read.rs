@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use serde_json::{Value, json};
 
 use super::Inner;
 use super::past::{Past, changes_since, place};
 use crate::body::go;
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Key, Object};
 use crate::selector::{FieldSelector, LabelSelector};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::write::{check_name, check_uid};
 use super::{Inner, decode, meta};
 use crate::body::Body;
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::kind::{Kind, ScalePaths};
 use crate::object::{self, Key};
 use crate::selector::LabelSelector;
@@ -47,7 +47,7 @@ pub fn of(kind: &Kind, object: &Value) -> Result<Value, ApiError> {
         out["spec"]["replicas"] = json!(replicas);
     }
     let selector = match object.pointer(&pointer(&paths.selector)) {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => text.to_string(),
         Some(selector @ Value::Object(_)) => LabelSelector::text(selector),
         _ => String::new(),
     };

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
-
 use super::Inner;
 use super::read::{Filter, ListQuery, too_large, too_old};
 use crate::error::{ApiError, Cause};
+use crate::json::json;
 use crate::kind::Kind;
 use crate::object::Object;
 use crate::store::Logged;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// Labels whose value no two Pods of a namespace share: nothing is selected by them.
 const ALONE: &[&str] = &["statefulset.kubernetes.io/pod-name"];
@@ -80,9 +80,8 @@ fn pairs(labels: &Value) -> impl Iterator<Item = (&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn names(labels: &Labels, namespace: Option<&str>, label: (&str, &str)) -> Vec<String> {
         let found = labels.carrying(namespace, label);

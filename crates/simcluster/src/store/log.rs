@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use bytes::{BufMut, Bytes, BytesMut};
-use serde_json::Value;
 
 use crate::behaviour::Change;
+use crate::json::Value;
 use crate::object::Object;
 
 /// One entry of the log.
@@ -70,9 +70,8 @@ pub(crate) fn encode(object: &Value) -> Vec<u8> {
 mod tests {
     use std::sync::Arc;
 
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::object::{Key, PODS};
 
     #[test]

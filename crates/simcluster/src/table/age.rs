@@ -1,7 +1,8 @@
 //! How long ago, in the few letters that a table has room for.
 
 use jiff::Timestamp;
-use serde_json::Value;
+
+use crate::json::Value;
 
 /// `5s`, `3m20s`, `2h`, `4d3h`, …: two units while the first is small.
 pub fn human_duration(seconds: i64) -> String {

@@ -1,9 +1,9 @@
 //! Printer columns of custom kinds.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::age::since;
+use crate::json::{Value, json};
 
 /// The column that a CRD without columns has.
 fn age_column() -> Value {

@@ -1,8 +1,8 @@
 //! Tables, as `kubectl get` prints them: columns and cells of every kind.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::server::convert;
 

@@ -1,9 +1,9 @@
 //! The row of a Node.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::age::since;
+use crate::json::{Value, json};
 
 pub(super) fn cells(node: &Value, now: Timestamp) -> Vec<Value> {
     let info = &node["status"]["nodeInfo"];

@@ -1,9 +1,9 @@
 //! The row of a Pod: what its containers add up to.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::age::since;
+use crate::json::{Value, json};
 
 pub(super) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
     let status = &pod["status"];

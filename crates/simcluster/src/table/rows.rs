@@ -1,10 +1,10 @@
 //! The rows of the built-in kinds.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::age::since;
 use super::{node, others, pod};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::selector::LabelSelector;
 
@@ -159,7 +159,7 @@ fn amount(value: &Value) -> Value {
 }
 
 fn entries(object: &Value) -> Value {
-    let count = |field: &str| object[field].as_object().map_or(0, serde_json::Map::len);
+    let count = |field: &str| object[field].as_object().map_or(0, crate::json::Map::len);
     json!(count("data") + count("binaryData"))
 }
 

@@ -2,9 +2,9 @@
 #![allow(clippy::needless_pass_by_value)]
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::*;
+use crate::json::{Value, json};
 use crate::kind::{Custom, Registry};
 
 fn now() -> Timestamp {
@@ -45,7 +45,7 @@ fn a_pod_shows_what_its_containers_say() {
     let expect = |start: Value| {
         let mut row = start.as_array().cloned().unwrap_or_default();
         row.extend(end.as_array().cloned().unwrap_or_default());
-        Value::Array(row)
+        Value::from(row)
     };
     let up = json!({"running": {}});
     check("", "pods", &pod(&up, true), &expect(json!(["web-0", "1/1", "Running", "0"])));

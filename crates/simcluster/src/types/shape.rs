@@ -1,8 +1,7 @@
 //! How one place in an object merges: a view over the table of types or over a custom schema.
 
-use serde_json::Value;
-
 use super::{Field, Ty, Type, at};
+use crate::json::Value;
 use crate::kind::Kind;
 
 /// How server-side apply sees a list.

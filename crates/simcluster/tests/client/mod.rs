@@ -7,9 +7,9 @@ use axum::body::Body;
 use http::Request;
 use http_body_util::BodyExt;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 use simcluster::cluster::{Options, SimCluster};
 use simcluster::http::access::Access;
+use simcluster::json::Value;
 use tokio::time::Instant;
 use tower::ServiceExt;
 

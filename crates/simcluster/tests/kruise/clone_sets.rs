@@ -1,8 +1,8 @@
 //! CloneSets: what was recorded, and what was not.
 
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::clone_set::MARK;
 use simcluster::behaviour::kruise::in_place;
+use simcluster::json::{Value, json};
 use simcluster::object::{self, CONTROLLER_REVISIONS, Object};
 
 use crate::cloned::Cloned;

@@ -1,8 +1,8 @@
 //! A CloneSet of five Pods `app: web` in a cluster of its own.
 
 use jiff::SignedDuration;
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::CLONESETS;
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Key, Object, PODS};
 use simcluster::patch::merge;
 

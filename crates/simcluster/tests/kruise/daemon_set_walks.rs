@@ -2,7 +2,7 @@
 //! moment of an update breaks a bound.
 
 use fastrand::Rng;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use simcluster::object::{Key, PODS, name};
 
 use crate::daemon_sets::{agent, image, images, number, rolling, with};

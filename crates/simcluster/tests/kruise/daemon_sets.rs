@@ -1,9 +1,9 @@
 //! Advanced DaemonSets: what was recorded, and what follows from the rules of the original.
 
 use jiff::SignedDuration;
-use serde_json::{Value, json};
 use simcluster::behaviour::View;
 use simcluster::behaviour::kruise::ADVANCED_DAEMONSETS;
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Key, NODES, Object};
 
 use crate::lab::Lab;

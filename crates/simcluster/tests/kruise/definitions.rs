@@ -1,8 +1,8 @@
 //! Kruise's definitions as the server takes and serves them.
 
 use axum::Router;
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::definitions;
+use simcluster::json::{Value, json};
 
 use crate::client::{call, cluster, table};
 

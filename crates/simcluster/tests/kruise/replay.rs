@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use jiff::SignedDuration;
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Collection, Key, PODS};
 use simcluster::patch::merge;
 
@@ -243,7 +243,7 @@ impl Replay {
         let mut spec = workload["spec"].clone();
         let image = spec["template"]["spec"]["containers"][0]["image"].clone();
         let fields = spec.as_object_mut().unwrap();
-        TRIMMED.iter().for_each(|field| drop(fields.remove(*field)));
+        TRIMMED.iter().for_each(|field| drop(fields.remove(field)));
         fields.insert("image".to_owned(), image);
         // The original's webhook reads and writes a CloneSet, and leaves out what says nothing.
         if spec["updateStrategy"]["paused"] == false && kind == "CloneSet" {

@@ -2,7 +2,7 @@
 //! no moment of an update breaks a bound.
 
 use fastrand::Rng;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Key, Object, PODS};
 
 use crate::lab::Lab;

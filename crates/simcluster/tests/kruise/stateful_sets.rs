@@ -1,8 +1,8 @@
 //! Advanced StatefulSets: what was recorded, and what follows from the rules of the original.
 
 use jiff::SignedDuration;
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::ADVANCED_STATEFULSETS;
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Key, Object, PODS};
 
 use crate::lab::Lab;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::clone_set::MARK;
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Object};
 
 use crate::cloned::Cloned;

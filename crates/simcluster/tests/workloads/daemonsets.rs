@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use simcluster::object::{self, CONTROLLER_REVISIONS, DAEMONSETS, Key, NODES, Object, PODS};
 
 use crate::lab::{Lab, template};

@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use simcluster::object::{self, DEPLOYMENTS, Key, Object, PODS, REPLICASETS};
 
 use crate::lab::{Lab, condition, template};

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 use simcluster::behaviour::{View, Write};
 use simcluster::cluster::{Options, SimCluster};
 use simcluster::driver::Driver;
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Collection, Key, NODES, Object, PODS};
 
 /// Core Events.

@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 use simcluster::object::{self, Key, PODS, REPLICASETS};
 
 use crate::lab::{Lab, template};

@@ -1,4 +1,4 @@
-use serde_json::json;
+use simcluster::json::json;
 use simcluster::object::PODS;
 
 use super::*;

@@ -7,8 +7,8 @@ mod workloads;
 use kruise::resource::Kinds;
 use kruise::{Driver, Failure, install};
 use kube::Client;
-use serde_json::{Value, json};
 use simcluster::behaviour::statefulset::StatefulSets;
+use simcluster::json::{Value, json};
 use simcluster::object::{CLAIMS, Collection, Key, PODS, REPLICASETS, STATEFULSETS};
 use stage::{Driven, Stage};
 

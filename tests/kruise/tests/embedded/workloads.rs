@@ -1,7 +1,7 @@
 //! Kruise's workloads: exact counts, and no Pod more than it takes, whatever becomes of requests.
 
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
+use simcluster::json::{Value, json};
 use simcluster::object::{Collection, Key};
 
 use super::stage::{Driven, Stage};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use controller::Settings;
 use jiff::SignedDuration;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 
 use super::facts::Facts;
 use super::kind::Kind;

@@ -1,8 +1,8 @@
 //! What the cluster's own store says about one Rollout and its workload, past every client and cache.
 
 use engine::quantity::IntOrPercent;
-use serde_json::Value;
 use simcluster::behaviour::View;
+use simcluster::json::{Text, Value};
 use simcluster::object::{BUDGETS, Collection, Key, NODES, Object, PODS, REPLICASETS};
 use simcluster::server::Server;
 
@@ -224,11 +224,11 @@ impl Facts {
         let mut all = Vec::new();
         for field in ["annotations", "labels"] {
             let names = metadata[field].as_object().into_iter().flatten().map(|(name, _)| name);
-            let ours = |name: &&String| {
+            let ours = |name: &&Text| {
                 let of_us = name.contains("rollouts.kruise.io/") || name.contains("sluice.dev/");
                 of_us && !name.ends_with("/workload-type")
             };
-            all.extend(names.filter(ours).cloned());
+            all.extend(names.filter(ours).map(Text::to_string));
         }
         all
     }

@@ -1,6 +1,6 @@
 //! The promises about a release in batches, for each write of the operator.
 
-use serde_json::Value;
+use simcluster::json::Value;
 
 use super::facts::{Facts, is_ready, size};
 use super::kind::Held;

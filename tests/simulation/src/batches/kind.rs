@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
 use simcluster::behaviour::kruise::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
+use simcluster::json::{Value, json};
 use simcluster::object::{Collection, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 
 use super::facts::size;

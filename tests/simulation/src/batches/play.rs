@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use controller::admission::{Admission, hooks};
 use futures::FutureExt;
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 
 use super::facts::{Facts, image, is_ready};
 use super::judge::judge;
@@ -96,11 +96,12 @@ pub(super) async fn answer_webhooks(harness: &Harness, answering: &Answering) {
         let path = call.url.as_deref().and_then(|url| url.split_once("invalid"));
         let path = path.map_or("", |path| path.1);
         let admission = answering.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = admission.as_ref().and_then(|admission| admission.answer(path, &call.review));
-        let answer = answer.ok_or("nobody answers".to_owned());
+        let review = (&call.review).into();
+        let answer = admission.as_ref().and_then(|admission| admission.answer(path, &review));
+        let answer = answer.map(Into::into).ok_or("nobody answers".to_owned());
         async move { answer }.boxed()
     }));
-    let at = |path: &str| json!({"url": format!("https://sluice.invalid{path}")});
+    let at = |path: &str| serde_json::json!({"url": format!("https://sluice.invalid{path}")});
     let group = "/apis/admissionregistration.k8s.io/v1";
     for (plural, hooks) in [
         ("validatingwebhookconfigurations", hooks::validating(&at, None)),

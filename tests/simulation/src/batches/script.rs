@@ -1,6 +1,6 @@
 //! What a user does in one simulation, drawn from its seed.
 
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 
 use super::kind::{Held, Kind};
 
@@ -268,7 +268,7 @@ pub fn budget(start: &Start, limit: &Value) -> Value {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": "web", "namespace": "default"},
-        "spec": {bound(start): limit, "selector": {"matchLabels": {"app": "web"}}},
+        "spec": {(bound(start)): limit, "selector": {"matchLabels": {"app": "web"}}},
     })
 }
 
@@ -276,7 +276,7 @@ pub fn budget(start: &Start, limit: &Value) -> Value {
 pub fn limit(start: &Start, open: bool) -> Value {
     let closed = json!(if start.kind.nodes { 3 } else { 0 });
     let limit = start.budget.as_ref().filter(|_| open).unwrap_or(&closed);
-    json!({"spec": {bound(start): limit}})
+    json!({"spec": {(bound(start)): limit}})
 }
 
 fn bound(start: &Start) -> &'static str {

@@ -1,7 +1,7 @@
 //! What the cluster's own store says about one rollout, read past every client and cache.
 
-use serde_json::Value;
 use simcluster::behaviour::View;
+use simcluster::json::Value;
 use simcluster::object::{BUDGETS, Collection, Key, Object, PODS, STATEFULSETS};
 use simcluster::server::Server;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use simcluster::json::json;
 
 use super::facts::{Facts, is_ready};
 use super::judge::judge;

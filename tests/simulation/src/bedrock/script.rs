@@ -1,6 +1,6 @@
 //! What a user does in one simulation, drawn from its seed.
 
-use serde_json::{Value, json};
+use simcluster::json::{Value, json};
 
 /// How the rollout is made at first.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@
 use kube_cel::KubeCelExt;
 use kube_cel::cel::objects::Key;
 use kube_cel::cel::{Context, Program, Value as Cel};
-use serde_json::{Value, json};
 
 use crate::admission::Subject;
+use crate::json::{Value, json};
 
 /// Whether all conditions hold. One that is false keeps the webhook out of it. Where none is, and one cannot
 /// be told, the failure policy decides; the real server refuses the write then, and here the webhook is asked.
@@ -55,7 +55,7 @@ fn cel(value: &Value) -> Cel {
             (None, Some(number)) => Cel::UInt(number),
             _ => Cel::Float(number.as_f64().unwrap_or_default()),
         },
-        Value::String(text) => Cel::String(text.clone().into()),
+        Value::String(text) => Cel::String(text.to_string().into()),
         Value::Array(items) => Cel::List(items.iter().map(cel).collect::<Vec<_>>().into()),
         Value::Object(fields) => {
             let fields = fields.iter().map(|(key, value)| (Key::from(key.as_str()), cel(value)));

@@ -1,9 +1,8 @@
 //! Owners after server-side apply, and who may take what from whom.
 
-use serde_json::{Value, json};
-
 use super::*;
 use crate::error::Cause;
+use crate::json::{Value, json};
 
 #[test]
 fn an_apply_owns_exactly_what_it_says_and_drops_what_it_no_longer_says() {

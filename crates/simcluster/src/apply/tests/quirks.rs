@@ -1,8 +1,7 @@
 //! What generated sequences found: where the real server does what nobody would have guessed.
 
-use serde_json::{Value, json};
-
 use super::*;
+use crate::json::{Value, json};
 
 #[test]
 fn who_else_owns_a_map_that_an_apply_empties_keeps_it() {

@@ -1,9 +1,8 @@
 //! Which nodes a DaemonSet wants a Pod on.
 
-use serde_json::{Value, json};
-
 use crate::behaviour::affinity;
 use crate::behaviour::scheduler::toleration;
+use crate::json::{Value, json};
 use crate::object;
 
 /// What a node is to a DaemonSet.

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::backoff::Backoff;
 use super::fit::fit;
@@ -16,6 +15,7 @@ use crate::behaviour::pod_control::PodControl;
 use crate::behaviour::share::scaled;
 use crate::behaviour::statefulset::revision;
 use crate::behaviour::{Change, Step, View, Write, own, pod};
+use crate::json::Value;
 use crate::object::{self, CONTROLLER_REVISIONS, Collection, Key, NODES, Object, PODS};
 
 /// Who makes and deletes the Pods, and speaks.

@@ -1,10 +1,9 @@
 //! The ControllerRevisions of a DaemonSet.
 
-use serde_json::Value;
-
 use super::KIND;
 use crate::behaviour::own;
 use crate::behaviour::statefulset::revision;
+use crate::json::Value;
 use crate::object::{self, Object};
 
 /// The label of a revision and of the Pods made from it.
@@ -73,9 +72,8 @@ pub fn surplus(old: &[Object], live: impl Fn(&str) -> bool, limit: usize) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn set(image: &str) -> Value {
         json!({

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::GENERATION;
 use super::fit::tolerations;
 use super::hands::CONTROL;
 use super::history::HASH;
 use super::keep::Seen;
 use crate::behaviour::pod;
+use crate::json::{Value, json};
 use crate::object::{self, Object};
 
 /// The label of a Pod with the number of templates that its DaemonSet had had.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 
 use super::keep::Place;
+use crate::json::{Map, Value};
 use crate::object;
 
 /// Counts the nodes that there are.
@@ -40,7 +40,7 @@ pub fn of(set: &Value, places: &BTreeMap<String, Place>, now: Timestamp) -> Valu
         ("numberUnavailable", desired - available),
     ];
     let counts = always.into_iter().chain(if_any.into_iter().filter(|(_, count)| *count != 0));
-    status.extend(counts.map(|(field, count)| (field.to_owned(), count.into())));
+    status.extend(counts);
     for field in ["collisionCount", "conditions"] {
         if let Some(value) = set["status"].get(field) {
             status.insert(field.to_owned(), value.clone());

@@ -1,8 +1,7 @@
 //! How many Pods a Deployment may have too many or too few while it rolls.
 
-use serde_json::Value;
-
 use crate::behaviour::share::scaled;
+use crate::json::Value;
 
 /// The numbers that a Deployment's strategy comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +48,8 @@ impl Bounds {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn check(
         replicas: i64,

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use self::bounds::Bounds;
 use super::{Behaviour, Change, Refusal, Step, Verb, View, Write, own, pod};
+use crate::json::Value;
 use crate::object::{self, DEPLOYMENTS, Key, Object, PODS, REPLICASETS};
 
 const COMPONENT: &str = "deployment-controller";
@@ -182,9 +182,8 @@ fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::store::Store;
 
     #[test]

@@ -1,11 +1,10 @@
 //! What a Deployment and its new ReplicaSet keep of each other, from the making of the set on.
 
-use serde_json::{Value, json};
-
 use super::sizes::Size;
 use super::{Look, sets, sizes, status};
 use crate::behaviour::statefulset::revision;
 use crate::behaviour::{Verb, Write};
+use crate::json::{Value, json};
 use crate::object::{self, Key, REPLICASETS};
 
 impl Look<'_> {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::sizes::{Resize, Size};
 use super::{Look, sets, sizes, status};
 use crate::behaviour::{Write, pod};
+use crate::json::Value;
 use crate::object::{self, Key, Object, PODS, REPLICASETS};
 
 impl Look<'_> {

@@ -1,12 +1,11 @@
 //! The ReplicaSets of a Deployment: which one is the new one, how one is made, what is noted on it.
 
-use serde_json::{Value, json};
-
 use super::KIND;
 use super::bounds::Bounds;
 use super::sizes::Size;
 use crate::behaviour::own;
 use crate::behaviour::statefulset::revision;
+use crate::json::{Value, json};
 use crate::object::{self, Object};
 
 /// The label that tells the Pods of one template from those of another.

@@ -1,10 +1,10 @@
 //! The status of a Deployment: counts of its ReplicaSets, and the conditions that tell how far it is.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
 
 use super::bounds::Bounds;
 use crate::behaviour::pod;
+use crate::json::{Map, Value, json};
 use crate::object::{self, Object};
 
 /// `progressDeadlineSeconds` of a Deployment that may take for ever.

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::behaviour::Change;
+use crate::json::Value;
 use crate::object::{self, Key};
 
 /// The graph.

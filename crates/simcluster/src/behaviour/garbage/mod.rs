@@ -8,10 +8,10 @@ mod graph;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use self::graph::{Graph, owners, references};
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::Value;
 use crate::object::{self, Collection, Key, Object};
 use crate::server::meta;
 
@@ -174,9 +174,8 @@ fn blocked(owner: &Object, dependents: &[(&Key, &Object)]) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::store::Store;
 
     const MAPS: Collection = Collection::known("", "configmaps");

@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::lifecycle;
 use crate::behaviour::kubelet::status;
 use crate::behaviour::statefulset::replica::REVISION_LABEL;
 use crate::behaviour::statefulset::revision;
 use crate::behaviour::{Write, pod};
+use crate::json::{Text, Value, json};
 use crate::object::{self, Key, Object, PODS};
 
 /// The readiness gate, and the condition behind it.
@@ -142,7 +142,11 @@ fn replace_images(object: &mut Value, template: &Value) -> Vec<String> {
 fn replace_metadata(object: &mut Value, old: &Value, new: &Value) {
     for map in ["labels", "annotations"] {
         let names = |of: &Value| -> BTreeSet<String> {
-            of[map].as_object().into_iter().flat_map(|map| map.keys().cloned()).collect()
+            of[map]
+                .as_object()
+                .into_iter()
+                .flat_map(|map| map.keys().map(Text::to_string))
+                .collect()
         };
         let (before, after) = (names(old), names(new));
         if !object["metadata"][map].is_object() {

@@ -1,9 +1,9 @@
 //! The label that says how far a Pod of a Kruise workload is in its life.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::behaviour::pod;
+use crate::json::{Value, json};
 use crate::object;
 
 /// The label.

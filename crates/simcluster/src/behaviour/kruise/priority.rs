@@ -2,9 +2,8 @@
 
 use std::cmp::Reverse;
 
-use serde_json::Value;
-
 use crate::behaviour::select;
+use crate::json::Value;
 use crate::object;
 
 /// A Pod's rank: the least comes first. All are alike without a strategy.
@@ -47,9 +46,8 @@ fn last_number(text: &str) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     /// The names of Pods with these labels in the order of a strategy.
     fn check(strategy: &Value, pods: &[(&str, Value)], expect: &[&str]) {

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
 use self::script::Script;
 use self::status::Containers;
 use super::{Behaviour, Change, Step, View, Write, node, pod};
+use crate::json::{Value, json};
 use crate::object::{self, Key, NODES, Object, PODS};
 
 const COMPONENT: &str = "kubelet";

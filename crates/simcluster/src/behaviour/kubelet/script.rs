@@ -1,8 +1,8 @@
 //! What a Pod's images and annotations tell the kubelet to do with it.
 
 use jiff::SignedDuration;
-use serde_json::Value;
 
+use crate::json::Value;
 use crate::object;
 
 /// How long containers take to exit when nothing says otherwise.
@@ -108,9 +108,8 @@ pub fn parse(text: &str) -> Option<SignedDuration> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn script(image: &str, annotations: &Value) -> Script {
         let pod = json!({

@@ -1,9 +1,9 @@
 //! The Pod statuses that a kubelet writes: waiting, running, crashed, ended.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::behaviour::pod;
+use crate::json::{Value, json};
 
 /// What our own "not ready" says, so that one set by somebody else can be told from it.
 pub const NOT_READY: &str = "ContainersNotReady";

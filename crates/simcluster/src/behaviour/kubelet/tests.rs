@@ -215,7 +215,7 @@ fn a_kubelet_on_a_lost_node_does_nothing_until_it_is_back() {
     let mut lab = Lab::new("app:v1", &json!({STARTUP: "1s"}));
     lab.until(2.0);
     let node_key = Key::new(NODES, "", "node-1");
-    lab.edit(&node_key, |node| node["metadata"]["annotations"] = json!({node::LOST: "true"}));
+    lab.edit(&node_key, |node| node["metadata"]["annotations"] = json!({(node::LOST): "true"}));
     lab.delete(1);
     lab.until(3600.0);
     assert!(lab.store.get(&key()).is_some());

@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use serde_json::Value;
-
 use crate::behaviour::View;
+use crate::json::Value;
 use crate::kind::Registry;
 use crate::object::{BUDGETS, CLAIMS, CONTROLLER_REVISIONS, CRDS, Collection, PODS, STATEFULSETS};
 

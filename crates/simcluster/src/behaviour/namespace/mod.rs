@@ -3,10 +3,10 @@
 mod contents;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use self::contents::collections;
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::{Value, json};
 use crate::object::{self, Key, NAMESPACES};
 
 /// Deletes what is in terminating namespaces.

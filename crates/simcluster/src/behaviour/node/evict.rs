@@ -1,11 +1,11 @@
 //! How Pods leave nodes: for a taint that they do not tolerate, or by force.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::{event, update};
 use crate::behaviour::scheduler::toleration;
 use crate::behaviour::{Step, Write, pod};
+use crate::json::Value;
 use crate::object::{self, Key, Object};
 
 /// The taint by which somebody promises that a node is off.

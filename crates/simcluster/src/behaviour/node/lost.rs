@@ -1,12 +1,12 @@
 //! What the controller says of a node that has fallen silent, and takes back when it speaks again.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::{UNREACHABLE, event, update};
 use crate::behaviour::kubelet::status;
 use crate::behaviour::scheduler::taints;
 use crate::behaviour::{Step, View, Write, pod};
+use crate::json::{Value, json};
 use crate::object::{Key, Object, PODS};
 
 const NODE_NOT_READY: &str = "NodeNotReady";

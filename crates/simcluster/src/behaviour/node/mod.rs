@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use self::evict::{force_delete, pod_step};
 use self::lost::{declare_lost, welcome_back};
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::Value;
 use crate::object::{self, Key, NODES, Object, PODS};
 
 /// The annotation of a Node that cuts it off.
@@ -140,10 +140,9 @@ fn event(key: &Key, type_: &'static str, reason: &'static str, message: String) 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::behaviour::pod;
+    use crate::json::json;
     use crate::store::Store;
 
     fn at(seconds: i64) -> Timestamp {

@@ -2,10 +2,10 @@
 //! `kube-root-ca.crt`.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::namespace::is_active;
 use super::{Behaviour, Change, Step, View, Write};
+use crate::json::{Value, json};
 use crate::object::{Collection, Key, NAMESPACES};
 
 const CONFIG_MAPS: Collection = Collection::known("", "configmaps");

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::pod_control::PodControl;
 use super::{Behaviour, Change, Refusal, Step, View, Write, own, pod};
+use crate::json::Value;
 use crate::object::{self, Key, PODS, REPLICASETS};
 
 const COMPONENT: &str = "replicaset-controller";
@@ -143,10 +143,9 @@ fn crowd(view: &dyn View, set: &Value) -> BTreeMap<String, usize> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::behaviour::Verb;
+    use crate::json::json;
     use crate::store::Store;
 
     #[test]

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::behaviour::pod;
+use crate::json::Value;
 use crate::object::{self, Object};
 
 const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
@@ -98,9 +98,8 @@ pub fn restarts(pod: &Value) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     fn pod(edit: impl FnOnce(&mut Value)) -> Value {
         let mut pod = json!({

@@ -1,9 +1,9 @@
 //! The status of a ReplicaSet, counted from its Pods.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
 
 use crate::behaviour::pod;
+use crate::json::{Map, Text, Value, json};
 use crate::object::{self, Object};
 
 /// What a count came to.
@@ -30,8 +30,7 @@ pub fn of(
         pods.iter().filter_map(|pod| pod::available_at(pod, min_ready_seconds)).collect();
     let labels = spec["template"]["metadata"]["labels"].as_object();
     let labelled = |pod: &&Object| {
-        let has =
-            |(key, value): (&String, &Value)| pod["metadata"]["labels"].get(key) == Some(value);
+        let has = |(key, value): (&Text, &Value)| pod["metadata"]["labels"].get(key) == Some(value);
         labels.is_none_or(|labels| labels.iter().all(has))
     };
     let mut status = Map::new();

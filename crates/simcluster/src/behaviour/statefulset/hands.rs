@@ -3,12 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
 use super::revisions::Revisions;
 use super::{replica, revision};
 use crate::behaviour::pod::Matters;
 use crate::behaviour::{Change, Refusal, Verb, View, Write, own, select};
+use crate::json::{Value, json};
 use crate::object::{self, CLAIMS, CONTROLLER_REVISIONS, Collection, Key, Object, PODS};
 
 const COMPONENT: &str = "statefulset-controller";

@@ -11,7 +11,6 @@ pub mod want;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use self::hands::Hands;
 use self::replica::Hold;
@@ -20,6 +19,7 @@ use self::seen::{Counts, Seen};
 use self::sync::Act;
 use self::want::Want;
 use super::{Behaviour, Change, Refusal, Step, View, Write, pod};
+use crate::json::json;
 use crate::object::{self, Key, STATEFULSETS};
 
 /// The controller of native StatefulSets, as it behaves in Kubernetes 1.36 with its default gates.

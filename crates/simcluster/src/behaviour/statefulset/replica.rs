@@ -1,10 +1,9 @@
 //! The Pods and claims that a StatefulSet makes: identity, storage, and which revision they get.
 
-use serde_json::{Value, json};
-
 use super::revision;
 use super::want::Want;
 use crate::behaviour::pod;
+use crate::json::{Value, json};
 use crate::object;
 
 /// The label that says which revision a Pod was made from: the revision's whole name.

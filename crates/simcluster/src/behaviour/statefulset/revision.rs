@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
 use crate::behaviour::own;
+use crate::json::{Value, json};
 use crate::object::{self, Object};
 
 /// Longest part of a set's name that goes into a revision's name.
@@ -46,16 +45,14 @@ pub fn hash(data: &Value, collisions: i64) -> String {
 fn go_json(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort();
             out.push('{');
-            for (i, key) in keys.into_iter().enumerate() {
+            for (i, (key, value)) in map.iter().enumerate() {
                 if i > 0 {
                     out.push(',');
                 }
                 go_string(key, out);
                 out.push(':');
-                go_json(&map[key], out);
+                go_json(value, out);
             }
             out.push('}');
         }

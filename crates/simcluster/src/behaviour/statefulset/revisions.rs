@@ -1,9 +1,8 @@
 //! The revisions of a workload that keeps a current one and brings its Pods to another.
 
-use serde_json::Value;
-
 use super::revision::{self, Update};
 use crate::behaviour::{View, Write};
+use crate::json::Value;
 use crate::object::{self, CONTROLLER_REVISIONS, Key, Object};
 
 /// What a history comes to at one look.

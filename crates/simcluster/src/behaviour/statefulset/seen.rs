@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::replica::REVISION_LABEL;
 use crate::behaviour::pod;
+use crate::json::Value;
 use crate::object;
 
 /// What the controller sees of one Pod.

@@ -4,9 +4,9 @@ mod orphans;
 mod revisions;
 
 use jiff::SignedDuration;
-use serde_json::Value;
 
 use super::*;
+use crate::json::Value;
 use crate::object::{CLAIMS, CONTROLLER_REVISIONS, Object, PODS};
 use crate::store::Store;
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use serde_json::Value;
-
+use crate::json::Value;
 use crate::object;
 
 /// How a set wants its Pods kept.

@@ -1,7 +1,7 @@
 //! HorizontalPodAutoscalers, of autoscaling/v2. Nothing here scales by itself: whoever reads one does
 //! so through the scale of what it names. How autoscaling/v1 shows them is in [`v1`].
 
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 pub(crate) mod v1;
 

@@ -7,9 +7,8 @@
 mod decode;
 mod encode;
 
-use serde_json::{Value, json};
-
 use super::super::causes::list;
+use crate::json::{Value, json};
 use crate::types;
 
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
@@ -168,7 +167,7 @@ fn remove_notes(object: &mut Value, names: &[&str]) {
     let found = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
     let Some(annotations) = found else { return };
     for name in names {
-        annotations.remove(*name);
+        annotations.remove(name);
     }
     if annotations.is_empty() {
         object["metadata"].as_object_mut().map(|metadata| metadata.remove("annotations"));

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
 use crate::builtin::causes::{Causes, list, text};
 use crate::builtin::names;
+use crate::json::{Value, json};
 use crate::types::Quantity;
 
 const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";

@@ -1,6 +1,6 @@
 //! Defaults of a Pod and of a Pod template.
 
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 /// Sets a field unless it is there.
 pub(in crate::builtin) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
@@ -53,7 +53,7 @@ pub(crate) fn admit(pod: &mut Value) {
     let Some(spec) = pod.get_mut("spec") else { return };
     set(spec, "priority", 0);
     set(spec, "preemptionPolicy", "PreemptLowerPriority");
-    set(spec, "tolerations", Value::Array(Vec::new()));
+    set(spec, "tolerations", json!([]));
     if let Some(tolerations) = spec["tolerations"].as_array_mut() {
         for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
             let known = |toleration: &Value| {

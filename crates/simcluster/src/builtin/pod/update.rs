@@ -1,8 +1,7 @@
 //! What may be changed on an existing Pod.
 
-use serde_json::{Value, json};
-
 use crate::builtin::causes::{Causes, list, text};
+use crate::json::{Value, json};
 
 const ALLOWED: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
                        `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\

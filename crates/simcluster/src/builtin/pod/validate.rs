@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::container;
 use crate::builtin::causes::{Causes, list, text, texts};
 use crate::builtin::{meta, names};
+use crate::json::Value;
 
 /// A Pod template; `path` names it (`spec.template`). `claims` are volumes that come from elsewhere,
 /// as the claim templates of a StatefulSet do.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::builtin::causes::{list, text};
+use crate::json::Value;
 
 /// What is worth a warning in a Pod's spec; `path` names it.
 pub(crate) fn warnings(spec: &Value, path: &str) -> Vec<String> {
@@ -57,9 +56,8 @@ fn ports(container: &Value, path: &str, out: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[test]
     fn what_hides_something_is_warned_of() {

@@ -2,11 +2,11 @@
 
 use axum::response::Response;
 use http::{Method, header};
-use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::http::route::{self, Form, Resource};
 use crate::http::{Asked, respond};
+use crate::json::{Value, json};
 
 const COMPONENTS: &[&str] = &["controller-manager", "etcd-0", "scheduler"];
 const WARNING: &str = "v1 ComponentStatus is deprecated in v1.19+";

@@ -1,12 +1,12 @@
 //! Requests that delete.
 
 use axum::response::Response;
-use serde_json::{Value, json};
 
 use super::Call;
 use crate::admission::Subject;
 use crate::error::ApiError;
 use crate::http::{respond, typed};
+use crate::json::{Value, json};
 use crate::object::Key;
 use crate::server::delete::Deleted;
 use crate::server::options::DeleteOptions;

@@ -3,11 +3,11 @@
 
 use axum::response::Response;
 use http::{Method, header};
-use serde_json::{Value, json};
 
 use super::Call;
 use crate::error::ApiError;
 use crate::http::text;
+use crate::json::{Value, json};
 use crate::object;
 
 /// Where a kubelet listens.

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{Method, header};
-use serde_json::Value;
 
 use super::respond::{self, Include};
 use super::route::{self, Form, Resource};
 use super::{Asked, Skin, discovery, text};
 use crate::error::ApiError;
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::object::{Key, Object};
 use crate::server::convert;

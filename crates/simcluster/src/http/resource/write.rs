@@ -1,12 +1,12 @@
 //! Requests that create, replace and patch.
 
 use axum::response::Response;
-use serde_json::Value;
 
 use super::Call;
 use crate::authorization::escalate;
 use crate::error::ApiError;
 use crate::http::typed;
+use crate::json::Value;
 use crate::kind::Kind;
 use crate::server::options::WriteOptions;
 use crate::server::part::Part;

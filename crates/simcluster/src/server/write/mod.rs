@@ -5,7 +5,8 @@ mod prepare;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+
+use crate::json::{Value, json};
 
 pub(super) use self::prepare::{check_name, check_uid};
 use super::{Inner, born, convert, meta};

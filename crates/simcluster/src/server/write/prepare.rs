@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::Attempt;
 use crate::error::{ApiError, Cause};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, CRDS, Key, NAMESPACES};
 use crate::server::options::WriteOptions;

@@ -3,7 +3,6 @@
 mod words;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use self::words::{
     addresses, available, balancers, claim, claim_state, completions, duration, hosts, job_state,
@@ -11,6 +10,7 @@ use self::words::{
 };
 use super::age::since;
 use super::rows::{access_modes, each, label_selector, labels, selector};
+use crate::json::{Value, json};
 use crate::kind::Kind;
 
 /// The columns of a kind, as [`super::known`] writes them.

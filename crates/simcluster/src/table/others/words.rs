@@ -1,8 +1,8 @@
 //! How single cells are written.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
+use crate::json::Value;
 use crate::table::human_duration;
 
 pub(super) fn text(value: &Value) -> &str {

@@ -6,11 +6,10 @@
 
 mod scalar;
 
-use serde_json::{Map, Value};
-
 use self::scalar::{go_name, kind_of, read_quantity, read_time};
 use super::{Ty, Type, at};
 use crate::error::{ApiError, Cause};
+use crate::json::{Map, Text, Value};
 use crate::kind::Kind;
 
 /// A body that is no object of its kind; the text is the decoder's.
@@ -34,7 +33,7 @@ impl DecodeError {
 
     /// 422, as a patch whose result does not decode is answered: about no kind and no name.
     pub fn refused_patch(&self, shown: &str) -> ApiError {
-        let shown = Value::String(shown.to_owned());
+        let shown = Value::from(shown);
         let message = format!("Invalid value: {shown}: {self}");
         let cause = Cause::new("FieldValueInvalid", message, "patch");
         ApiError::new(422, "Invalid", format!(" \"\" is invalid: patch: {}", cause.message))
@@ -69,12 +68,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn read_struct(
-        &mut self,
-        ty: &'static Type,
-        map: &mut Map<String, Value>,
-    ) -> Result<(), DecodeError> {
-        let keys: Vec<String> = map.keys().cloned().collect();
+    fn read_struct(&mut self, ty: &'static Type, map: &mut Map) -> Result<(), DecodeError> {
+        let keys: Vec<String> = map.keys().map(Text::to_string).collect();
         for key in keys {
             let Some(field) = ty.fields.get(&key) else {
                 if !(ty.says_its_kind() && matches!(key.as_str(), "apiVersion" | "kind")) {
@@ -234,9 +229,8 @@ const OMITS_ZERO: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[track_caller]
     fn check(kind: &str, mut body: Value, expect: Result<(&[&str], Value), &str>) {

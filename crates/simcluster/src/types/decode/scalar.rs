@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use regex::Regex;
-use serde_json::Value;
 
 use super::DecodeError;
+use crate::json::Value;
 use crate::types::{Ty, at, quantity};
 
 pub(super) fn kind_of(value: &Value) -> String {
@@ -72,12 +72,12 @@ pub(super) fn read_quantity(value: &mut Value) -> Result<(), DecodeError> {
             .expect("the pattern is constant")
     });
     if value.is_number() {
-        *value = Value::String(value.to_string());
+        *value = value.to_string().into();
     }
     match value.as_str() {
         Some(text) if form.is_match(text) => {
             if let Some(stored) = quantity::canonical(text).filter(|stored| stored != text) {
-                *value = Value::String(stored);
+                *value = stored.into();
             }
             Ok(())
         }

@@ -11,13 +11,13 @@ pub mod sizes;
 pub mod status;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use self::sizes::{Bounds, Group, Sizes};
 use super::{CLONESETS, MANAGER, in_place, lifecycle};
 use crate::behaviour::statefulset::replica::REVISION_LABEL;
 use crate::behaviour::statefulset::revisions::Revisions;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, Verb, View, Write, own, pod};
+use crate::json::Value;
 use crate::object::{self, CONTROLLER_REVISIONS, Key, Object, PODS};
 
 const COMPONENT: &str = "cloneset-controller";

@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::Seen;
 use crate::behaviour::kruise::in_place;
 use crate::behaviour::kruise::priority::Priority;
 use crate::behaviour::pod;
 use crate::behaviour::replicaset::rank;
+use crate::json::Value;
 use crate::object;
 
 /// Puts those in front that are to be deleted first: whatever is least at work, then of each node all
@@ -59,9 +59,8 @@ fn age(pod: &Value) -> impl Ord + use<> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
     use crate::object::Object;
 
     /// The Pods in the order in which they would be deleted, and in that in which they would be

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{INSTANCE, KIND};
 use crate::behaviour::kruise::{in_place, lifecycle};
 use crate::behaviour::statefulset::revision;
 use crate::behaviour::{own, pod};
+use crate::json::Value;
 use crate::object;
 use crate::server::meta::random_suffix;
 

@@ -1,12 +1,11 @@
 //! A CloneSet's Pods brought to the update revision.
 
-use serde_json::Value;
-
 use super::sizes::Sizes;
 use super::{Look, MARK, Seen, order};
 use crate::behaviour::Write;
 use crate::behaviour::kruise::in_place;
 use crate::behaviour::statefulset::replica::REVISION_LABEL;
+use crate::json::Value;
 use crate::object::{self, Key, PODS};
 
 impl Look<'_> {

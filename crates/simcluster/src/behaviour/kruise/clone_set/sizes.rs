@@ -1,8 +1,7 @@
 //! How many Pods a CloneSet has to make, may delete and may update, at one look.
 
-use serde_json::Value;
-
 use crate::behaviour::share::scaled;
+use crate::json::Value;
 
 /// The numbers that a CloneSet's spec comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,9 +127,8 @@ fn surge(bounds: &Bounds, new: Group, old: Group, update: i64) -> (i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[test]
     fn a_partition_in_percent_is_rounded_up_and_leaves_one_to_update() {

@@ -1,11 +1,11 @@
 //! The status of a CloneSet.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::Seen;
 use super::sizes::Bounds;
 use crate::behaviour::statefulset::revisions::Revisions;
+use crate::json::{Value, json};
 use crate::object;
 use crate::selector::LabelSelector;
 

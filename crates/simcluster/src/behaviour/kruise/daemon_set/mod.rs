@@ -5,7 +5,6 @@ pub mod roll;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{ADVANCED_DAEMONSETS, in_place};
 use crate::behaviour::daemonset::backoff::Backoff;
@@ -15,6 +14,7 @@ use crate::behaviour::daemonset::keep::{Place, Plan};
 use crate::behaviour::daemonset::{self, BURST, status};
 use crate::behaviour::share::scaled;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write, select};
+use crate::json::Value;
 use crate::object::{self, Key, NODES, Object};
 
 /// The annotation of one whose Pods are made step by step, as its partition is lowered.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::behaviour::daemonset::keep::Place;
 use crate::behaviour::daemonset::roll::pair;
 use crate::behaviour::share::scaled;
+use crate::json::Value;
 
 /// The nodes that the partition leaves free: those that have a Pod of today's template or none at
 /// all come first, then the last ones by name. A percentage of the partition is rounded down. Where
@@ -48,11 +47,10 @@ pub fn makes(places: &BTreeMap<String, Place>, partition: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::behaviour::daemonset::fit::Fit;
     use crate::behaviour::daemonset::keep::Seen;
+    use crate::json::json;
 
     /// Nodes a, b, c … from words: `o` an old Pod, `N` a new one, `-` none, `t` one on its way out.
     fn places(words: &str) -> BTreeMap<String, Place> {

@@ -1,10 +1,9 @@
 //! The definition of a CloneSet.
 
-use serde_json::{Value, json};
-
 use super::Definition;
 use super::schema::{amount, count, flag, free, in_place, list, map, one_of, or, priority};
 use super::schema::{spec, status, text};
+use crate::json::{Value, json};
 
 pub(super) fn definition() -> Value {
     let update = map([

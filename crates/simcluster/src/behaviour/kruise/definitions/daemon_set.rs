@@ -1,9 +1,8 @@
 //! The definition of an Advanced DaemonSet.
 
-use serde_json::{Value, json};
-
 use super::Definition;
 use super::schema::{amount, flag, map, one_of, or, selector, spec, status, text};
+use crate::json::{Value, json};
 
 pub(super) fn definition() -> Value {
     let rolling = map([

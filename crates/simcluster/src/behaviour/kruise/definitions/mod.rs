@@ -8,7 +8,7 @@ mod daemon_set;
 mod schema;
 mod stateful_set;
 
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// The definitions of CloneSet, StatefulSet and DaemonSet of apps.kruise.io, ready to be created.
 pub fn all() -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! The parts that the schemas of all three kinds are put together from.
 
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 /// A string.
 pub(super) fn text() -> Value {
@@ -45,7 +45,7 @@ pub(super) fn list(items: &Value) -> Value {
 
 /// A map with these fields.
 pub(super) fn map<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let properties: Map<String, Value> =
+    let properties: Map =
         fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
     json!({"type": "object", "properties": properties})
 }

@@ -6,7 +6,6 @@ pub mod status;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use self::roll::Rolling;
 use self::status::Numbers;
@@ -20,6 +19,7 @@ use crate::behaviour::statefulset::seen::{self, Seen};
 use crate::behaviour::statefulset::sync::{self, Act};
 use crate::behaviour::statefulset::want::Want;
 use crate::behaviour::{Behaviour, Change, Refusal, Step, View, Write};
+use crate::json::Value;
 use crate::object::{self, Key, Object};
 
 /// The controller of Advanced StatefulSets.
@@ -242,9 +242,8 @@ impl Look<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::json::json;
 
     #[test]
     fn ordinals_are_reserved_one_by_one_or_in_ranges() {

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::behaviour::kruise::priority::Priority;
 use crate::behaviour::share::scaled;
 use crate::behaviour::statefulset::seen::Seen;
 use crate::behaviour::statefulset::want::Want;
+use crate::json::Value;
 use crate::object::Object;
 
 /// How an Advanced StatefulSet wants its Pods updated.
@@ -112,10 +112,9 @@ fn order(
 mod tests {
     use std::borrow::Borrow;
 
-    use serde_json::json;
-
     use super::*;
     use crate::behaviour::statefulset::seen::tests::pods;
+    use crate::json::json;
 
     fn want(replicas: i64, partition: i64) -> Want {
         Want { replicas, partition, parallel: true, ..Want::default() }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::behaviour::statefulset::revisions::Revisions;
 use crate::behaviour::statefulset::seen::{self, Counts, Seen};
+use crate::json::{Value, json};
 use crate::object;
 use crate::selector::LabelSelector;
 

@@ -1,8 +1,7 @@
 //! Which revision each Pod has, and what becomes of the others.
 
-use serde_json::Value;
-
 use super::*;
+use crate::json::Value;
 
 #[test]
 fn a_new_template_under_on_delete_moves_no_pod_and_leaves_the_status_as_recorded() {

@@ -1,6 +1,6 @@
 //! Metrics and behaviour out of the texts of annotations.
 
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 fn put(into: &mut Value, field: &str, value: &Value) {
     if !value.is_null() {
@@ -95,7 +95,7 @@ pub(super) fn behavior(value: &Value) -> Value {
             };
             let given = map.iter().filter(|(_, value)| !value.is_null());
             Value::Object(
-                given.map(|(name, value)| (lower(name), behavior(value))).collect::<Map<_, _>>(),
+                given.map(|(name, value)| (lower(name), behavior(value))).collect::<Map>(),
             )
         }
         Value::Array(all) => all.iter().map(behavior).collect(),

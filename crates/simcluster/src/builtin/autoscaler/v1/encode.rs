@@ -1,8 +1,7 @@
 //! Metrics, behaviour and conditions as the texts of annotations, fields in the order of Go's structs.
 
-use serde_json::{Value, json};
-
 use super::super::super::causes::{list, text};
+use crate::json::{Value, json};
 
 /// A value as Go writes it.
 fn plain(value: &Value) -> String {
