@@ -185,6 +185,11 @@ impl ApiError {
         Self::new(410, "Expired", message)
     }
 
+    /// 406 for a form that nobody can give.
+    pub fn not_acceptable(message: impl Into<String>) -> Self {
+        Self::new(406, "NotAcceptable", message)
+    }
+
     /// 415; `accepted` is a list of media types.
     pub fn unsupported_media_type(accepted: &str) -> Self {
         Self::new(

@@ -41,6 +41,9 @@ impl User {
             groups.push("system:serviceaccounts".to_owned());
             groups.push(format!("system:serviceaccounts:{namespace}"));
         }
+        if name == ANONYMOUS && groups.is_empty() {
+            return Self::anonymous();
+        }
         if name != ANONYMOUS && !groups.iter().any(|group| group == AUTHENTICATED) {
             groups.push(AUTHENTICATED.to_owned());
         }

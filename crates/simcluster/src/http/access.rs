@@ -60,14 +60,15 @@ impl Access {
         now: Timestamp,
     ) -> Result<User, ApiError> {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let Some(given) = given else {
+        // Whoever shows something else than a token shows nothing.
+        let token = given.and_then(|given| given.strip_prefix("Bearer ")).map(str::trim);
+        let Some(token) = token.filter(|token| !token.is_empty()) else {
             return Ok(if self.tokens.is_empty() {
                 User::master(ADMIN)
             } else {
                 User::anonymous()
             });
         };
-        let token = given.strip_prefix("Bearer ").unwrap_or_default();
         self.holder(token, seed, now)
             .ok_or_else(|| ApiError::new(401, "Unauthorized", "Unauthorized"))
     }
@@ -94,8 +95,20 @@ impl Access {
         };
         let (names, groups, uids) =
             (all("impersonate-user"), all("impersonate-group"), all("impersonate-uid"));
-        let Some(name) = names.into_iter().next() else {
-            return Ok(user);
+        let Some(name) = names.into_iter().next().filter(|name| !name.is_empty()) else {
+            if groups.is_empty() && uids.is_empty() {
+                return Ok(user);
+            }
+            let list: Vec<String> = groups.iter().map(|group| format!("{group:?}")).collect();
+            let list = match list.as_slice() {
+                [] => "(nil)".to_owned(),
+                some => format!("{{{}}}", some.join(", ")),
+            };
+            let uid = uids.first().map_or("", String::as_str);
+            return Err(ApiError::bad_request(format!(
+                "requested &user.DefaultInfo{{Name:\"\", UID:{uid:?}, Groups:[]string{list}, \
+                 Extra:map[string][]string(nil)}} without impersonating a user name"
+            )));
         };
         let account = name.strip_prefix("system:serviceaccount:").and_then(|it| it.split_once(':'));
         let mut wishes = vec![match account {

@@ -7,7 +7,7 @@ use crate::json::{Value, json};
 use crate::kind::{Kind, Registry};
 
 /// Groups in the order in which the real server lists them: clients ask no order, people do.
-fn groups(registry: &Registry) -> Vec<(String, Vec<String>)> {
+pub(super) fn groups(registry: &Registry) -> Vec<(String, Vec<String>)> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for kind in registry.iter().filter(|kind| !kind.group.is_empty()) {
         let versions = out.entry(kind.group.clone()).or_default();

@@ -2,11 +2,13 @@
 
 pub mod access;
 pub mod discovery;
+mod people;
 mod resource;
 pub mod respond;
 mod review;
 pub mod route;
 mod system;
+mod timeout;
 mod token;
 mod typed;
 mod watch;
@@ -26,7 +28,7 @@ use crate::authorization::User;
 use crate::body::{self, Broken};
 use crate::error::ApiError;
 use crate::http::access::Access;
-use crate::http::route::Target;
+use crate::http::route::{Form, Target};
 use crate::json::Value;
 use crate::kind::Kind;
 use crate::protobuf;
@@ -114,18 +116,32 @@ pub fn router(skin: Skin) -> Router {
 }
 
 async fn handle(State(skin): State<Skin>, request: Request) -> Response {
-    skin.handle(request).await.unwrap_or_else(|error| respond::error(&error))
+    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let form = route::negotiate(accept.unwrap_or_default(), false).unwrap_or(Form::Json);
+    let query = route::query(request.uri().query().unwrap_or_default());
+    let pretty = people::asks(request.headers(), &query);
+    let watch = ListQuery::parse(&query).watch;
+    let answer = skin.handle(request, query).await;
+    let endless = answer.is_ok() && watch;
+    let answer = answer.unwrap_or_else(|error| respond::error(&error, form));
+    if pretty && !endless { people::indented(answer).await } else { answer }
 }
 
 impl Skin {
-    async fn handle(&self, request: Request) -> Result<Response, ApiError> {
+    async fn handle(
+        &self,
+        request: Request,
+        query: Vec<(String, String)>,
+    ) -> Result<Response, ApiError> {
         let (parts, body) = request.into_parts();
         let user = self.access.user(&parts.headers, self.seed, (self.clock)())?;
         let path = parts.uri.path();
         let target = route::parse(path);
-        let query = route::query(parts.uri.query().unwrap_or_default());
         let watch = ListQuery::parse(&query).watch
             || matches!(&target, Target::Resource(resource) if resource.watch);
+        if !watch {
+            timeout::check(&query)?;
+        }
         let user = {
             let store = self.server.view();
             let user = self.access.acting(&store, user, &parts.headers)?;

@@ -30,13 +30,18 @@ pub(crate) fn raw(code: u16, content_type: &str, body: Body) -> Response {
 
 /// A JSON body.
 pub(crate) fn json<T: Serialize>(code: u16, value: &T) -> Response {
-    let body = serde_json::to_vec(value).expect("a Value always encodes");
+    let mut body = serde_json::to_vec(value).expect("a Value always encodes");
+    // As Go's encoder ends: the next prompt of `kubectl get --raw` has a line of its own.
+    body.push(b'\n');
     raw(code, "application/json", Body::from(body))
 }
 
 /// A `Status` for a refusal, with its headers.
-pub fn error(error: &ApiError) -> Response {
-    let mut response = json(error.code, &error.status());
+pub fn error(error: &ApiError, form: Form) -> Response {
+    let mut response = match form {
+        Form::Yaml => yaml(error.code, &error.status()),
+        _ => json(error.code, &error.status()),
+    };
     if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

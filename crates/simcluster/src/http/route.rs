@@ -5,6 +5,8 @@ use crate::error::ApiError;
 /// What a path is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
+    /// `/`: what there is.
+    Index,
     /// `/api`.
     Versions,
     /// `/apis`.
@@ -21,6 +23,8 @@ pub enum Target {
     Health(String),
     /// `/openapi/…`; the rest of the path.
     OpenApi(String),
+    /// Nothing of this group's, whatever the version.
+    Nowhere(String),
     /// Nothing that is served.
     Unknown,
 }
@@ -44,17 +48,25 @@ pub struct Resource {
     pub watch: bool,
 }
 
-/// Reads a path.
+/// Reads a path. It is decoded before it is taken apart, so a `%2F` is as good as a slash; and two
+/// slashes have something between them, which is named nothing.
 pub fn parse(path: &str) -> Target {
-    let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(decode).collect();
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let path = decode(path);
+    let path = path.strip_prefix('/').unwrap_or(&path);
+    let whole: Vec<&str> = path.split('/').collect();
+    match whole.as_slice() {
+        [""] | ["index.html"] => return Target::Index,
+        ["healthz" | "livez" | "readyz", ..] => return Target::Health(path.to_owned()),
+        ["openapi", rest @ ..] => return Target::OpenApi(rest.join("/")),
+        _ => {}
+    }
+    let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
     match parts.as_slice() {
         ["version"] => Target::Version,
-        ["healthz" | "livez" | "readyz", ..] => Target::Health(parts.join("/")),
-        ["openapi", rest @ ..] => Target::OpenApi(rest.join("/")),
         ["api"] => Target::Versions,
         ["apis"] => Target::Groups,
         ["api", version] => Target::Resources(String::new(), (*version).to_owned()),
+        ["apis", "", ..] => Target::Unknown,
         ["apis", group] => Target::Group((*group).to_owned()),
         ["apis", group, version] => Target::Resources((*group).to_owned(), (*version).to_owned()),
         ["api", version, "watch", rest @ ..] if !rest.is_empty() => {
@@ -77,11 +89,16 @@ fn resource(group: &str, version: &str, rest: &[&str], watch: bool) -> Target {
         ["namespaces", namespace, inside @ ..] => (Some((*namespace).to_owned()), inside),
         _ => (None, rest),
     };
-    let Some(plural) = rest.first() else {
-        return Target::Unknown;
+    // Who lists in no namespace may end with a slash more.
+    let rest = match rest {
+        [plural, ""] => std::slice::from_ref(plural),
+        _ => rest,
+    };
+    let (Some(plural), false) = (rest.first(), version.is_empty() || rest.contains(&"")) else {
+        return Target::Nowhere(group.to_owned());
     };
     if rest.len() > 3 && rest.get(2) != Some(&"proxy") {
-        return Target::Unknown;
+        return Target::Nowhere(group.to_owned());
     }
     Target::Resource(Resource {
         group: group.to_owned(),
@@ -181,12 +198,65 @@ pub fn negotiate(accept: &str, discovery: bool) -> Result<Form, ApiError> {
             _ => {}
         }
     }
-    Err(ApiError::new(
-        406,
-        "NotAcceptable",
+    Err(ApiError::not_acceptable(
         "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
          application/vnd.kubernetes.protobuf, application/json;stream=watch, \
          application/vnd.kubernetes.protobuf;stream=watch",
     )
     .with_details(crate::json::json!({})))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(namespace: Option<&str>, rest: &[&str]) -> Target {
+        let owned = |text: &&str| (*text).to_owned();
+        Target::Resource(Resource {
+            group: String::new(),
+            version: "v1".to_owned(),
+            namespace: namespace.map(str::to_owned),
+            plural: owned(&rest[0]),
+            name: rest.get(1).map(owned),
+            subresource: rest.get(2).map(owned),
+            watch: false,
+        })
+    }
+
+    #[test]
+    fn a_slash_too_many_is_a_part_without_a_name_but_for_one_at_the_end() {
+        fn check(path: &str, expect: &Target) {
+            assert_eq!(parse(path), *expect, "{path}");
+        }
+        let core = || Target::Resources(String::new(), "v1".to_owned());
+        let nowhere = || Target::Nowhere(String::new());
+        check("/", &Target::Index);
+        check("//", &Target::Unknown);
+        check("/api/", &Target::Versions);
+        check("/api/v1/", &core());
+        check("/api//v1", &nowhere());
+        check("//api/v1", &Target::Unknown);
+        check("/apis//apps/v1", &Target::Unknown);
+        check("/version/", &Target::Version);
+        let one = object(Some("a"), &["pods", "x"]);
+        check("/api/v1/namespaces/a/pods/x", &one);
+        check("/api/v1/namespaces/a/pods/x/", &one);
+        check("/api/v1/namespaces/a//pods/x", &nowhere());
+        check("/api/v1/namespaces/a/pods//x", &nowhere());
+        check("/api/v1/namespaces/a/pods//", &object(Some("a"), &["pods"]));
+        check("/api/v1/namespaces//pods", &object(Some(""), &["pods"]));
+        check("/api/v1/namespaces/a/pods/x/y/z", &nowhere());
+        check("/healthz/", &Target::Health("healthz/".to_owned()));
+        check("/readyz/ping", &Target::Health("readyz/ping".to_owned()));
+    }
+
+    #[test]
+    fn a_path_is_decoded_before_it_is_taken_apart() {
+        fn check(path: &str, expect: &Target) {
+            assert_eq!(parse(path), *expect, "{path}");
+        }
+        check("/api/v1/namespaces/a/p%6Fds/%78", &object(Some("a"), &["pods", "x"]));
+        check("/api/v1/namespaces/a/pods/x%2Fstatus", &object(Some("a"), &["pods", "x", "status"]));
+        check("/api/v1/nodes/a+b%20c", &object(None, &["nodes", "a+b c"]));
+    }
 }

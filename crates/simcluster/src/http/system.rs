@@ -1,9 +1,11 @@
 //! What is not an object: discovery, version, health.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::response::Response;
 use http::{Method, header};
+use serde_json::json;
 
 use super::{Asked, Skin, discovery, respond, text};
 use crate::error::ApiError;
@@ -12,18 +14,27 @@ use crate::openapi;
 
 impl Skin {
     pub(crate) fn system(&self, target: &Target, asked: &Asked) -> Result<Response, ApiError> {
-        if asked.method != Method::GET && asked.method != Method::HEAD {
-            return Err(ApiError::method_not_allowed());
-        }
         let accept = asked.header(header::ACCEPT);
         let missing = || text(404, "404 page not found\n");
+        // These answer to whatever method.
+        match target {
+            Target::Index => return Ok(self.index()),
+            Target::Health(path) => return Ok(health(path, asked).unwrap_or_else(missing)),
+            Target::OpenApi(path) => return Ok(self.openapi(path, accept).unwrap_or_else(missing)),
+            Target::Unknown => return Ok(missing()),
+            Target::Nowhere(group) => return self.nowhere(group),
+            _ => {}
+        }
+        if asked.method != Method::GET {
+            return Err(ApiError::method_not_allowed());
+        }
+        let form = route::negotiate(accept, true)?;
         Ok(match target {
             Target::Version => respond::raw(200, "application/json", VERSION.into()),
-            Target::Health(path) => health(path, asked).unwrap_or_else(missing),
             Target::Versions | Target::Groups => {
                 let core = *target == Target::Versions;
                 let inner = self.server.lock();
-                if let Ok(Form::Discovery) = route::negotiate(accept, true) {
+                if form == Form::Discovery {
                     return Ok(aggregated(&discovery::aggregated(&inner.registry, core)));
                 }
                 let body = if core {
@@ -38,14 +49,35 @@ impl Skin {
                 None => missing(),
             },
             Target::Resources(group, version) => {
-                match discovery::resources(&self.server.lock().registry, group, version) {
+                let found = discovery::resources(&self.server.lock().registry, group, version);
+                match found {
                     Some(body) => respond::json(200, &body),
-                    None => missing(),
+                    None => return self.nowhere(group),
                 }
             }
-            Target::OpenApi(path) => self.openapi(path, accept).unwrap_or_else(missing),
-            Target::Unknown | Target::Resource(_) => missing(),
+            _ => missing(),
         })
+    }
+
+    /// Where a group has nothing: it says so itself, if it is one of the server's own.
+    pub(super) fn nowhere(&self, group: &str) -> Result<Response, ApiError> {
+        let own = self.server.lock().registry.is_own(group);
+        if own { Err(ApiError::no_such_resource()) } else { Ok(text(404, "404 page not found\n")) }
+    }
+
+    /// `/`: every path that leads somewhere.
+    fn index(&self) -> Response {
+        let mut paths: BTreeSet<String> = PATHS.iter().map(|&path| path.to_owned()).collect();
+        for health in HEALTH {
+            paths.insert(format!("/{health}"));
+            paths.extend(CHECKS.iter().map(|check| format!("/{health}/{check}")));
+        }
+        for (group, versions) in discovery::groups(&self.server.lock().registry) {
+            paths.extend(versions.iter().map(|version| format!("/apis/{group}/{version}")));
+            paths.insert(format!("/apis/{group}"));
+        }
+        let text = serde_json::to_string_pretty(&json!({"paths": paths}));
+        respond::raw(200, "application/json", text.unwrap_or_default().into())
     }
 
     /// `/openapi/v3` and its documents; of v2 one document, which says nothing in protobuf.
@@ -125,10 +157,23 @@ const VERSION: &str = r#"{
 
 /// What is looked after; each check has a path of its own.
 const CHECKS: [&str; 3] = ["ping", "log", "etcd"];
+const HEALTH: [&str; 3] = ["healthz", "livez", "readyz"];
+
+/// What `/` names beside health and the groups.
+const PATHS: [&str; 8] = [
+    "/api",
+    "/api/v1",
+    "/apis",
+    "/apis/",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/version",
+];
 
 fn health(path: &str, asked: &Asked) -> Option<Response> {
-    let (which, check) = path.split_once('/').unwrap_or((path, ""));
-    if !check.is_empty() {
+    let (which, check) = path.split_once('/').map_or((path, None), |(a, b)| (a, Some(b)));
+    if let Some(check) = check {
         return CHECKS.contains(&check).then(|| text(200, "ok"));
     }
     if asked.query.iter().any(|(key, _)| key == "verbose") {

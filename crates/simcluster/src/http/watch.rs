@@ -76,8 +76,10 @@ impl Skin {
         let waker = self.server.waker(&collection);
         let start = self.server.lock().start_watch(kind, namespace.as_deref(), &filter, query)?;
         let now = Instant::now();
-        let timeout = query.timeout_seconds.filter(|&seconds| seconds > 0);
-        let deadline = now + timeout.map_or(TIMEOUT, Duration::from_secs);
+        let timeout = query.timeout_seconds.filter(|&seconds| seconds != 0);
+        // Less than none is over at once.
+        let seconds = |seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        let deadline = now + timeout.map_or(TIMEOUT, seconds);
         let mut watch = Watch {
             skin: self.clone(),
             kind: kind.clone(),

@@ -217,4 +217,10 @@ impl Registry {
     pub fn serves(&self, group: &str, version: &str) -> bool {
         self.kinds.keys().any(|(g, v, _)| g == group && v == version)
     }
+
+    /// Whether a group is one of the server's own, which no definition brought.
+    pub fn is_own(&self, group: &str) -> bool {
+        self.kinds.values().any(|kind| kind.group == group && kind.custom.is_none())
+            || matches!(group, "authentication.k8s.io" | "authorization.k8s.io")
+    }
 }

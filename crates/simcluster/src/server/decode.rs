@@ -10,44 +10,61 @@ use crate::server::options::{FieldValidation, WriteOptions};
 use crate::server::patch::{Patch, PatchType, patched};
 use crate::types::{DecodeError, ListKind, Shape};
 
-/// Checks that a body says it is of this kind.
+/// Checks that a body says it is of this kind. A built-in kind is implied by the URL, as far as nothing
+/// is said. `known` are the kinds that the server has.
 pub fn check_kind(
     kind: &Kind,
     object: &Value,
     known: impl Fn(&str, &str) -> bool,
 ) -> Result<(), ApiError> {
-    let (api_version, name) = (
-        object["apiVersion"].as_str().unwrap_or_default(),
-        object["kind"].as_str().unwrap_or_default(),
-    );
-    if api_version == kind.api_version() && name == kind.kind {
+    let said = |field: &str| object[field].as_str().unwrap_or_default();
+    let (mut api_version, mut name) = (said("apiVersion"), said("kind"));
+    let wanted = kind.api_version();
+    if kind.custom.is_none() {
+        api_version = if api_version.is_empty() { &wanted } else { api_version };
+        name = if name.is_empty() { &kind.kind } else { name };
+    }
+    if api_version == wanted && name == kind.kind {
         return Ok(());
     }
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    let wanted = &kind.kind;
-    if name.is_empty() && api_version.is_empty() && kind.custom.is_none() {
-        // A built-in kind is implied by the URL.
-        return Ok(());
-    }
-    if name.is_empty() {
+    if kind.custom.is_some() && name.is_empty() {
         return Err(ApiError::bad_request(format!("Object 'Kind' is missing in '{object}'")));
     }
-    if api_version == kind.api_version() && known(api_version, name) {
-        let internal = if kind.group.is_empty() { "core" } else { kind.group.as_str() };
-        return Err(ApiError::bad_request(format!(
-            "{name} in version \"{version}\" cannot be handled as a {wanted}: converting \
-             ({version}.{name}) to ({internal}.{wanted}): unknown conversion"
-        )));
-    }
-    if known(api_version, name) || group != kind.group || version != kind.version {
-        return Err(ApiError::bad_request(format!(
+    let other_version = || {
+        ApiError::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version \
-             ({})",
-            kind.api_version()
+             ({wanted})"
+        ))
+    };
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    if kind.custom.is_some() {
+        if known(api_version, name) || group != kind.group || version != kind.version {
+            return Err(other_version());
+        }
+        return Err(ApiError::bad_request(format!(
+            "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \
+             \"pkg/api/legacyscheme/scheme.go:30\""
         )));
     }
+    // Lists are kinds too.
+    let item = name.strip_suffix("List").unwrap_or(name);
+    let why = if known(api_version, name) && name == kind.kind && group == kind.group {
+        return Err(other_version());
+    } else if known(api_version, item) || (api_version, name) == ("v1", "List") {
+        let internal = match kind.group.split('.').next() {
+            Some("") | None => "core",
+            Some(first) => first,
+        };
+        format!("converting ({version}.{name}) to ({internal}.{}): unknown conversion", kind.kind)
+    } else {
+        format!(
+            "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \
+             \"pkg/runtime/scheme.go:111\""
+        )
+    };
     Err(ApiError::bad_request(format!(
-        "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \"pkg/api/legacyscheme/scheme.go:30\""
+        "{name} in version \"{version}\" cannot be handled as a {}: {why}",
+        kind.kind
     )))
 }
 

@@ -19,6 +19,7 @@ pub mod part;
 mod past;
 pub mod patch;
 pub mod read;
+mod refuse;
 pub mod scale;
 pub mod watch;
 pub mod write;

@@ -147,7 +147,7 @@ impl DeleteOptions {
     /// From a `DeleteOptions` object, or (`null`) from the query: who sends one says nothing with
     /// the other.
     pub fn parse(body: &Value, query: &[(String, String)]) -> Result<Self, ApiError> {
-        let asked = if body.is_null() { &from_query(query) } else { body };
+        let asked = if body.is_null() { &from_query(query)? } else { body };
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let dry_run: Vec<&str> =
             asked["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -180,11 +180,17 @@ impl DeleteOptions {
     }
 }
 
-fn from_query(query: &[(String, String)]) -> Value {
+fn from_query(query: &[(String, String)]) -> Result<Value, ApiError> {
     let mut out = json!({});
     for (key, value) in query {
         match key.as_str() {
-            "gracePeriodSeconds" => out[key] = value.parse::<i64>().ok().into(),
+            "gracePeriodSeconds" if !value.is_empty() => {
+                let seconds = value.parse::<i64>().map_err(|_| {
+                    let why = format!("strconv.ParseInt: parsing \"{value}\": invalid syntax");
+                    ApiError::bad_request(why)
+                })?;
+                out[key] = seconds.into();
+            }
             "propagationPolicy" => out[key] = json!(value),
             "orphanDependents" => out[key] = json!(value == "true"),
             "uid" | "resourceVersion" => out["preconditions"][key] = json!(value),
@@ -192,7 +198,7 @@ fn from_query(query: &[(String, String)]) -> Value {
         }
     }
     out["dryRun"] = json!(dry_runs(query));
-    out
+    Ok(out)
 }
 
 fn refused(kind: &str, causes: Vec<Cause>) -> ApiError {

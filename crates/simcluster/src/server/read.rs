@@ -86,7 +86,7 @@ pub struct ListQuery {
     /// `sendInitialEvents`.
     pub initial_events: Option<bool>,
     /// `timeoutSeconds`.
-    pub timeout_seconds: Option<u64>,
+    pub timeout_seconds: Option<i64>,
     /// The first parameter that is no number and has to be one.
     pub(crate) wrong: Option<String>,
 }
@@ -95,7 +95,8 @@ impl ListQuery {
     /// From decoded pairs; unknown ones are somebody else's.
     pub fn parse(query: &[(String, String)]) -> Self {
         let mut out = Self::default();
-        let truth = |value: &str| matches!(value, "true" | "1" | "True" | "TRUE" | "t" | "T");
+        // A parameter without a value, or with any other, is said.
+        let truth = |value: &str| !matches!(value.to_ascii_lowercase().as_str(), "false" | "0");
         for (key, value) in query {
             match key.as_str() {
                 "labelSelector" => out.label_selector.clone_from(value),
@@ -174,7 +175,7 @@ impl Inner {
     ) -> Result<Page, ApiError> {
         let filter = Filter::parse(kind, query)?;
         let (mut revision, mut after) = (self.store.revision(), None);
-        refuse_match(query)?;
+        query.refuse()?;
         if query.continue_.is_empty() {
             revision = self.revision_for(kind, query)?;
         } else {
@@ -224,19 +225,26 @@ impl Inner {
         Ok(page)
     }
 
+    /// 504 while the server is not where somebody has seen it already.
+    pub fn reached(&self, wanted: Option<u64>) -> Result<(), ApiError> {
+        let current = self.store.revision();
+        match wanted.filter(|&wanted| wanted > current) {
+            Some(wanted) => Err(too_large(wanted, current)),
+            None => Ok(()),
+        }
+    }
+
     /// The revision at which a list is read; refuses the future and a past that is gone.
     pub fn revision_for(&self, kind: &Kind, query: &ListQuery) -> Result<u64, ApiError> {
         let current = self.store.revision();
-        refuse_match(query)?;
+        query.refuse()?;
         let version = query.version().map_err(|error| {
             ApiError::bad_request(format!("invalid resource version: {}", error.message))
         });
         let Some(wanted) = version? else {
             return Ok(current);
         };
-        if wanted > current {
-            return Err(too_large(wanted, current));
-        }
+        self.reached(Some(wanted))?;
         if query.match_ != "Exact" {
             return Ok(current);
         }
@@ -246,34 +254,6 @@ impl Inner {
         }
         Ok(wanted)
     }
-}
-
-/// 422: what `resourceVersionMatch` may not go with.
-fn refuse_match(query: &ListQuery) -> Result<(), ApiError> {
-    if query.match_.is_empty() {
-        return Ok(());
-    }
-    let mut whys = Vec::new();
-    if query.resource_version.is_empty() {
-        whys.push("resourceVersionMatch is forbidden unless resourceVersion is provided");
-    }
-    if !query.continue_.is_empty() {
-        whys.push("resourceVersionMatch is forbidden when continue is provided");
-    }
-    if query.match_ == "Exact" && query.resource_version == "0" {
-        whys.push("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
-    }
-    let field = "resourceVersionMatch";
-    let lines: Vec<String> = whys.iter().map(|why| format!("{field}: Forbidden: {why}")).collect();
-    let lines = match lines.as_slice() {
-        [] => return Ok(()),
-        [one] => one.clone(),
-        many => format!("[{}]", many.join(", ")),
-    };
-    let cause = |why: &&str| Cause::new("FieldValueForbidden", format!("Forbidden: {why}"), field);
-    Err(ApiError::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {lines}"))
-        .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
-        .with_causes(whys.iter().map(cause).collect()))
 }
 
 /// 504: the version is not there yet.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::read::{Filter, ListQuery, too_large, too_old};
-use crate::error::{ApiError, Cause};
-use crate::json::json;
+use crate::error::ApiError;
 use crate::kind::Kind;
 use crate::object::Object;
 use crate::store::Logged;
@@ -64,9 +63,7 @@ impl Inner {
         let current = self.store.revision();
         let version = query.version()?;
         let streaming = query.initial_events == Some(true);
-        if query.initial_events.is_some() && query.match_ != "NotOlderThan" {
-            return Err(unmatched());
-        }
+        query.refuse()?;
         if streaming && let Some(wanted) = version.filter(|&wanted| wanted > current) {
             return Err(too_large(wanted, current));
         }
@@ -87,17 +84,6 @@ impl Inner {
             .collect();
         Ok(Ok(Start { initial, cursor: current, announce_end: streaming }))
     }
-}
-
-/// 422: what `sendInitialEvents` asks for beside itself.
-fn unmatched() -> ApiError {
-    let why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-    let cause = Cause::new("FieldValueForbidden", why, "resourceVersionMatch");
-    let message =
-        format!("ListOptions.meta.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message);
-    ApiError::new(422, "Invalid", message)
-        .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
-        .with_causes(vec![cause])
 }
 
 /// What a watch with this filter makes of a change, if anything.

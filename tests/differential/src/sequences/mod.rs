@@ -9,6 +9,7 @@ mod lease;
 mod metadata;
 mod nodes;
 mod objects;
+mod paths;
 mod rollout;
 mod verbs;
 
@@ -32,6 +33,7 @@ pub fn all() -> Vec<(&'static str, Vec<Step>)> {
     all.extend(rollout::all());
     all.extend(garbage::all());
     all.extend(verbs::all());
+    all.extend(paths::all());
     all
 }
 

@@ -13,7 +13,7 @@ use http::{Method, header};
 
 use super::respond::{self, Include};
 use super::route::{self, Form, Resource};
-use super::{Asked, Skin, discovery, text};
+use super::{Asked, Skin, discovery};
 use crate::error::ApiError;
 use crate::json::Value;
 use crate::kind::Kind;
@@ -60,14 +60,25 @@ impl Skin {
         let kind = match found {
             Ok(kind) => kind,
             Err(true) => return Err(ApiError::no_such_resource()),
-            Err(false) => return Ok(text(404, "404 page not found\n")),
+            Err(false) => return self.nowhere(&resource.group),
         };
-        if !kind.namespaced && resource.namespace.is_some() {
+        // What lies in a namespace is nowhere else, and the reverse.
+        if kind.namespaced != resource.namespace.is_some()
+            && (!kind.namespaced || resource.name.is_some())
+            && !resource.watch
+        {
             return Err(ApiError::no_such_resource());
+        }
+        // Many libraries make this of a namespace that was not given: all of them, where that can be.
+        let said = resource.namespace.is_some();
+        let namespace = resource.namespace.filter(|namespace| !namespace.is_empty());
+        let whole = resource.name.is_none() && asked.method == Method::GET;
+        if kind.namespaced && namespace.is_none() && said && !whole {
+            return Err(ApiError::bad_request("Namespace parameter required."));
         }
         let form = route::negotiate(asked.header(header::ACCEPT), false)?;
         let warning = deprecated(&kind).map(str::to_owned);
-        let call = Call { skin: self, asked, kind, namespace: resource.namespace, form };
+        let call = Call { skin: self, asked, kind, namespace, form };
         let response = match (resource.name, resource.subresource) {
             (name, None) if resource.watch => call.old_watch(name),
             (_, Some(_)) if resource.watch => Err(ApiError::no_such_resource()),
@@ -117,7 +128,7 @@ impl Call<'_> {
     async fn collection(&self) -> Result<Response, ApiError> {
         let all_namespaces = self.kind.namespaced && self.namespace.is_none();
         match self.asked.method {
-            Method::GET | Method::HEAD => {
+            Method::GET => {
                 let query = self.query();
                 query.check()?;
                 if query.watch {
@@ -135,12 +146,18 @@ impl Call<'_> {
     }
 
     fn watch(&self, query: &ListQuery) -> Result<Response, ApiError> {
+        if self.form == Form::Yaml {
+            return Err(ApiError::not_acceptable(
+                "only the following media types are accepted: application/json;stream=watch, \
+                 application/vnd.kubernetes.protobuf;stream=watch",
+            ));
+        }
         self.skin.watch(&self.kind, self.namespace.clone(), query, self.form, self.include())
     }
 
     /// A watch by the path that clients used before `?watch=true`, of a collection or of one object.
     fn old_watch(&self, name: Option<String>) -> Result<Response, ApiError> {
-        if !matches!(self.asked.method, Method::GET | Method::HEAD) {
+        if self.asked.method != Method::GET {
             return Err(ApiError::method_not_allowed());
         }
         let mut query = ListQuery { watch: true, ..self.query() };
@@ -157,10 +174,13 @@ impl Call<'_> {
 
     async fn object(&self, name: &str, part: Part) -> Result<Response, ApiError> {
         match self.asked.method {
-            Method::GET | Method::HEAD => {
+            Method::GET => {
                 // `watch` means nothing here, as for the real server.
-                self.query().version()?;
-                let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
+                let object = {
+                    let inner = self.skin.server.lock();
+                    inner.reached(self.query().version()?)?;
+                    inner.get(&self.kind, &self.key(name))?
+                };
                 Ok(self.show(200, &self.served(object).await?))
             }
             Method::PUT => self.update(name, part).await,

@@ -20,7 +20,7 @@ use crate::server::scale::{self, How};
 impl Call<'_> {
     pub(super) async fn scale(&self, name: &str) -> Result<Response, ApiError> {
         let how = match self.asked.method {
-            Method::GET | Method::HEAD => {
+            Method::GET => {
                 let object = self.skin.server.lock().get(&self.kind, &self.key(name))?;
                 let shown = self.served(object).await?;
                 let scale = scale::of(&self.kind, &shown)?;
