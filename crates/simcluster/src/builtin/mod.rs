@@ -1,8 +1,9 @@
 //! What the server knows about each built-in kind: defaults, validation, immutable fields.
 
 use crate::error::Cause;
-use crate::json::Value;
+use crate::json::{Value, json};
 use crate::kind::Kind;
+use crate::types::Shape;
 
 pub(crate) mod autoscaler;
 mod budget;
@@ -31,6 +32,13 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// Fills in the defaults of a built-in kind.
 pub fn default(kind: &Kind, object: &mut Value) {
+    // A struct of Go that holds it by value has one, said or not.
+    if kind.custom.is_none()
+        && object["spec"].is_null()
+        && Shape::of(kind).child("spec").0.is_by_value()
+    {
+        object["spec"] = json!({});
+    }
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Pod") => pod::default_pod(object),
         ("", "Service") => plain::default_service(object),
