@@ -7,11 +7,8 @@ use simcluster::object::{BUDGETS, Collection, Key, NODES, Object, PODS, REPLICAS
 use simcluster::server::Server;
 
 use super::kind::{Held, Kind, NATIVE};
+use crate::pods::{self, NAME, NAMESPACE, count, is_ready, is_standing, number, ordinal};
 
-/// The namespace that simulations play in.
-pub const NAMESPACE: &str = "default";
-/// The name of the Rollout, its workload and its budget.
-pub const NAME: &str = "web";
 const ROLLOUTS: Collection = Collection::known("rollouts.kruise.io", "rollouts");
 const RELEASES: Collection = Collection::known("rollouts.kruise.io", "batchreleases");
 
@@ -184,7 +181,7 @@ impl Facts {
 
     /// Pods that a budget counts as healthy.
     pub fn healthy(&self) -> u32 {
-        count(self.pods.iter().filter(|pod| is_ready(pod)))
+        pods::healthy(&self.pods)
     }
 
     /// Pods of the template that are ready.
@@ -194,15 +191,12 @@ impl Facts {
 
     /// How many Pods the budget wants healthy, when its controller has caught up.
     pub fn desired_healthy(&self) -> Option<u32> {
-        let status = &self.budget["status"];
-        let current = status["observedGeneration"] == self.budget["metadata"]["generation"]
-            && number(&status["expectedPods"]) == self.replicas();
-        current.then(|| number(&status["desiredHealthy"]))
+        pods::desired_healthy(&self.budget, self.replicas())
     }
 
     /// A Pod by its name.
     pub fn pod(&self, name: &str) -> Option<&Value> {
-        self.pods.iter().find(|pod| pod["metadata"]["name"] == name).map(|pod| &**pod)
+        pods::named(&self.pods, name)
     }
 
     /// Pods that the ReplicaSets ask for together.
@@ -243,31 +237,7 @@ pub fn size(value: &Value) -> IntOrPercent {
     }
 }
 
-/// Ready, and not on its way out.
-pub fn is_ready(pod: &Value) -> bool {
-    let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
-    let mut ready = conditions.filter(|it| it["type"] == "Ready" && it["status"] == "True");
-    ready.next().is_some() && is_standing(pod)
-}
-
-fn is_standing(pod: &Value) -> bool {
-    pod["metadata"]["deletionTimestamp"].is_null()
-}
-
 /// The image of a Pod's spec.
 pub fn image(spec: &Value) -> &str {
     spec["containers"][0]["image"].as_str().unwrap_or_default()
-}
-
-fn ordinal(pod: &Value) -> u32 {
-    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
-    name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(u32::MAX)
-}
-
-fn count<'a>(pods: impl Iterator<Item = &'a Object>) -> u32 {
-    u32::try_from(pods.count()).expect("few Pods")
-}
-
-fn number(value: &Value) -> u32 {
-    value.as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }

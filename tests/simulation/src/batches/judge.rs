@@ -2,8 +2,9 @@
 
 use simcluster::json::Value;
 
-use super::facts::{Facts, is_ready, size};
+use super::facts::{Facts, size};
 use super::kind::Held;
+use crate::pods::{evicted, victim};
 use crate::witness::{Verdict, Witness};
 
 /// Looks at a write before it is done; what comes back looks after it.
@@ -26,10 +27,10 @@ enum Deed {
 impl Deed {
     fn of(method: &str, path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        if let Some(name) = victim(method, &parts) {
+            return Some(Self::Evict(name.to_owned()));
+        }
         match (method, parts.as_slice()) {
-            ("POST", [.., "pods", name, "eviction"]) | ("DELETE", [.., "pods", name]) => {
-                Some(Self::Evict((*name).to_owned()))
-            }
             ("PATCH" | "PUT", [.., kind, name]) if MOVED.contains(kind) => {
                 Some(Self::Move(format!("{kind}/{name}")))
             }
@@ -43,16 +44,11 @@ fn verdict(witness: &Witness, deed: &Deed, before: &Facts, after: &Facts) -> Vec
     let mut broken = Vec::new();
     let what = match deed {
         Deed::Evict(name) => {
-            let victim = before.pod(name);
-            let standing = victim.is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_null());
-            if !standing {
+            let counts = (after.healthy(), after.desired_healthy());
+            let Some(short) = evicted(witness, before.pod(name), name, counts) else {
                 return broken;
-            }
-            let uid = victim.map(|pod| pod["metadata"]["uid"].to_string()).unwrap_or_default();
-            *witness.seen().evicted.entry(uid).or_default() += 1;
-            if victim.is_some_and(is_ready) {
-                broken.extend(budget(name, after));
-            }
+            };
+            broken.extend(short);
             name
         }
         Deed::Move(what) => {
@@ -63,13 +59,6 @@ fn verdict(witness: &Witness, deed: &Deed, before: &Facts, after: &Facts) -> Vec
     };
     broken.extend(asked_for(witness, what, before, after));
     broken
-}
-
-fn budget(name: &str, after: &Facts) -> Option<String> {
-    let desired = after.desired_healthy()?;
-    let healthy = after.healthy();
-    (healthy < desired)
-        .then(|| format!("budget: {healthy} healthy after evicting {name}, {desired} wanted"))
 }
 
 /// What a workload's own controller may replace, asking no budget: no more than the budget lets go.

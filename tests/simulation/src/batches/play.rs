@@ -7,11 +7,12 @@ use controller::admission::{Admission, hooks};
 use futures::FutureExt;
 use simcluster::json::{Value, json};
 
-use super::facts::{Facts, image, is_ready};
+use super::facts::{Facts, image};
 use super::judge::judge;
 use super::kind::{Held, Kind};
 use super::script::{self, Script, Start, Step};
 use crate::harness::{Harness, send};
+use crate::pods::is_ready;
 use crate::stage::{Report, Stage, Trouble};
 
 const ROLLOUTS: &str = "/apis/rollouts.kruise.io/v1beta1/namespaces/default/rollouts";

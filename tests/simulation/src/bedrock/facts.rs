@@ -5,10 +5,8 @@ use simcluster::json::Value;
 use simcluster::object::{BUDGETS, Collection, Key, Object, PODS, STATEFULSETS};
 use simcluster::server::Server;
 
-/// The namespace that simulations play in.
-pub const NAMESPACE: &str = "default";
-/// The name of the rollout, its StatefulSet and its budget.
-pub const NAME: &str = "web";
+use crate::pods::{self, NAME, NAMESPACE, count, is_ready, is_standing, number, ordinal};
+
 const ROLLOUTS: Collection = Collection::known("bedrock.operator.slack.com", "statefulsetrollouts");
 
 /// A picture of one rollout and what belongs to it; it is looked at often, and shares the store's objects.
@@ -94,14 +92,9 @@ impl Facts {
     /// Pods that stand at an old revision and are held there.
     fn held(&self) -> u32 {
         let open_from = self.partition().unwrap_or(u32::MAX);
-        let held = self.pods.iter().filter(|pod| {
-            let standing = pod["metadata"]["deletionTimestamp"].is_null();
-            self.is_old(pod)
-                && ordinal(pod) < self.replicas()
-                && ordinal(pod) < open_from
-                && standing
-        });
-        u32::try_from(held.count()).expect("few Pods")
+        let below = self.replicas().min(open_from);
+        let held = |pod: &&Object| self.is_old(pod) && ordinal(pod) < below && is_standing(pod);
+        count(self.pods.iter().filter(held))
     }
 
     /// Pods that are, or will be without anybody's doing, at the update revision.
@@ -110,9 +103,7 @@ impl Facts {
             Some(partition) => (0..self.replicas().min(partition))
                 .filter(|n| {
                     let pod = self.pods.iter().find(|pod| ordinal(pod) == *n);
-                    pod.is_none_or(|pod| {
-                        !pod["metadata"]["deletionTimestamp"].is_null() && self.is_old(pod)
-                    })
+                    pod.is_none_or(|pod| !is_standing(pod) && self.is_old(pod))
                 })
                 .count(),
             None => 0,
@@ -123,57 +114,30 @@ impl Facts {
 
     /// Pods at the update revision that are Ready.
     pub fn good(&self) -> u32 {
-        let good = self
-            .pods
-            .iter()
-            .filter(|pod| !self.is_old(pod) && is_ready(pod) && ordinal(pod) < self.replicas());
-        u32::try_from(good.count()).expect("few Pods")
+        let good =
+            |pod: &&Object| !self.is_old(pod) && is_ready(pod) && ordinal(pod) < self.replicas();
+        count(self.pods.iter().filter(good))
     }
 
     /// Pods that a budget counts as healthy.
     pub fn healthy(&self) -> u32 {
-        u32::try_from(self.pods.iter().filter(|pod| is_ready(pod)).count()).expect("few Pods")
+        pods::healthy(&self.pods)
     }
 
     /// How many Pods the budget wants healthy, when its controller has caught up.
     pub fn desired_healthy(&self) -> Option<u32> {
-        let status = &self.budget["status"];
-        let current = status["observedGeneration"] == self.budget["metadata"]["generation"]
-            && number(&status["expectedPods"]) == self.replicas();
-        current.then(|| number(&status["desiredHealthy"]))
+        pods::desired_healthy(&self.budget, self.replicas())
     }
 
     /// A Pod by its name.
     pub fn pod(&self, name: &str) -> Option<&Value> {
-        self.pods.iter().find(|pod| pod["metadata"]["name"] == name).map(|pod| &**pod)
+        pods::named(&self.pods, name)
     }
 
     /// Ready Pods that stand at an old revision at or above the partition.
     pub fn open(&self) -> u32 {
         let Some(partition) = self.partition() else { return 0 };
-        let open = self
-            .pods
-            .iter()
-            .filter(|pod| self.is_old(pod) && is_ready(pod) && ordinal(pod) >= partition);
-        u32::try_from(open.count()).expect("few Pods")
+        let open = |pod: &&Object| self.is_old(pod) && is_ready(pod) && ordinal(pod) >= partition;
+        count(self.pods.iter().filter(open))
     }
-}
-
-/// Ready, and not on its way out.
-pub fn is_ready(pod: &Value) -> bool {
-    let ready = pod["status"]["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
-    ready && pod["metadata"]["deletionTimestamp"].is_null()
-}
-
-fn ordinal(pod: &Value) -> u32 {
-    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
-    name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(u32::MAX)
-}
-
-fn number(value: &Value) -> u32 {
-    value.as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }

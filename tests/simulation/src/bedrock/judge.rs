@@ -1,6 +1,7 @@
 //! The promises about a `StatefulsetRollout`, for each write of the operator.
 
-use super::facts::{Facts, NAME, is_ready};
+use super::facts::Facts;
+use crate::pods::{NAME, evicted, victim};
 use crate::witness::{Verdict, Witness};
 
 /// Looks at a write before it is done; what comes back looks after it.
@@ -14,16 +15,11 @@ fn verdict(witness: &Witness, deed: &Deed, before: &Facts, after: &Facts) -> Vec
     let mut broken = Vec::new();
     match deed {
         Deed::Evict(name) => {
-            let victim = before.pod(name);
-            let standing = victim.is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_null());
-            if !standing {
+            let counts = (after.healthy(), after.desired_healthy());
+            let Some(short) = evicted(witness, before.pod(name), name, counts) else {
                 return broken;
-            }
-            let uid = victim.map(|pod| pod["metadata"]["uid"].to_string()).unwrap_or_default();
-            *witness.seen().evicted.entry(uid).or_default() += 1;
-            if victim.is_some_and(is_ready) {
-                broken.extend(budget(name, after));
-            }
+            };
+            broken.extend(short);
             broken.extend(asked_for(witness, name, before, after));
         }
         Deed::WriteSet => {
@@ -48,13 +44,6 @@ fn verdict(witness: &Witness, deed: &Deed, before: &Facts, after: &Facts) -> Vec
         Deed::WriteStatus => broken.extend(truth(witness, before, after)),
     }
     broken
-}
-
-fn budget(name: &str, after: &Facts) -> Option<String> {
-    let desired = after.desired_healthy()?;
-    let healthy = after.healthy();
-    (healthy < desired)
-        .then(|| format!("budget: {healthy} healthy after evicting {name}, {desired} wanted"))
 }
 
 /// The target and the pause.
@@ -100,10 +89,10 @@ enum Deed {
 impl Deed {
     fn of(method: &str, path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        if let Some(name) = victim(method, &parts) {
+            return Some(Self::Evict(name.to_owned()));
+        }
         match (method, parts.as_slice()) {
-            ("POST", [.., "pods", name, "eviction"]) | ("DELETE", [.., "pods", name]) => {
-                Some(Self::Evict((*name).to_owned()))
-            }
             ("PATCH", [.., "statefulsets", NAME]) => Some(Self::WriteSet),
             ("PUT" | "PATCH", [.., "statefulsetrollouts", NAME, "status"]) => {
                 Some(Self::WriteStatus)

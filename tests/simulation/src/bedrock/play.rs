@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use simcluster::json::json;
 
-use super::facts::{Facts, is_ready};
+use super::facts::Facts;
 use super::judge::judge;
 use super::script::{self, Script, Step};
+use crate::pods::is_ready;
 use crate::stage::{Report, Stage, Trouble};
 
 const ROLLOUTS: &str = "/apis/bedrock.operator.slack.com/v1/namespaces/default/statefulsetrollouts";
