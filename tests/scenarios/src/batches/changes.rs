@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::env::{DEPLOYMENTS, Env, Kind, Outcome, RELEASED, same};
+use crate::env::{DEPLOYMENTS, Env, Kind, Outcome, same};
 use crate::kinds;
-use crate::kit::{condition, steps};
+use crate::kit::steps;
 
 /// Back to the stable revision: at once, and only what had moved.
 pub(crate) async fn a_roll_back_goes_at_once(env: Env) -> Outcome {
@@ -18,9 +18,7 @@ pub(crate) async fn a_roll_back_goes_at_once(env: Env) -> Outcome {
         web.approve().await?;
         web.waits(2).await?;
         web.change_again("app:v1").await?;
-        web.ends(false).await?;
-        web.all_run("app:v1").await?;
-        web.given_back(&before).await?;
+        web.is_back(&before).await?;
         web.away().await?;
     }
     Ok(())
@@ -31,11 +29,7 @@ pub(crate) async fn a_roll_back_is_seen_in_a_pause(env: Env) -> Outcome {
     let mut web = steps(&env, DEPLOYMENTS, &json!([1, "100%"])).await?;
     web.change("app:v2").await?;
     web.waits(1).await?;
-    web.set(&json!({"strategy": {"paused": true}})).await?;
-    web.until("paused", |it| {
-        condition(it, "Progressing").is_some_and(|it| it["reason"] == "Paused")
-    })
-    .await?;
+    web.pause().await?;
     web.change_again("app:v1").await?;
     web.ends(false).await?;
     web.all_run("app:v1").await
@@ -52,9 +46,7 @@ pub(crate) async fn a_roll_back_in_batches_goes_through_the_steps(env: Env) -> O
 async fn back_in_batches(env: &Env, kind: Kind) -> Outcome {
     let mut web = steps(env, kind, &json!(["20%", "60%", "100%"])).await?;
     let before = web.web.read().await?;
-    let back =
-        json!({"metadata": {"annotations": {"rollouts.kruise.io/rollback-in-batch": "true"}}});
-    env.patch(RELEASED, "web", &back).await?;
+    web.back_in_batches().await?;
     web.change("app:v2").await?;
     web.waits(1).await?;
     web.approve().await?;
@@ -65,9 +57,7 @@ async fn back_in_batches(env: &Env, kind: Kind) -> Outcome {
     same("the id says so", id.starts_with("rollback-"), true)?;
     web.approve().await?;
     web.waits(2).await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v1").await?;
+    web.finishes("app:v1").await?;
     web.given_back(&before).await?;
     web.away().await
 }
@@ -98,9 +88,7 @@ pub(crate) async fn a_change_on_top_begins_anew(env: Env) -> Outcome {
         )?;
         web.approve().await?;
         web.waits(2).await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v3").await?;
+        web.finishes("app:v3").await?;
         web.given_back(&before).await?;
         web.away().await?;
     }
@@ -122,9 +110,7 @@ pub(crate) async fn a_roll_back_after_a_change_on_top_is_one(env: Env) -> Outcom
         })
         .await?;
         web.change_again("app:v1").await?;
-        web.ends(false).await?;
-        web.all_run("app:v1").await?;
-        web.given_back(&before).await?;
+        web.is_back(&before).await?;
         web.away().await?;
     }
     Ok(())
@@ -139,9 +125,7 @@ pub(crate) async fn a_change_that_slipped_past_is_held(env: Env) -> Outcome {
         let pods = web.web.pods().await?.len();
         let running = web.web.running("app:v2").await?.0;
         crate::env::ensure(running < pods, || format!("all {pods} Pods moved: {waiting}"))?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -166,9 +150,7 @@ pub(crate) async fn a_broken_image_stops_at_its_step_and_is_rolled_back(env: Env
             .await?;
         same("state", &web.read().await?["status"]["currentStepState"], &json!("StepUpgrade"))?;
         web.change_again("app:v1").await?;
-        web.ends(false).await?;
-        web.all_run("app:v1").await?;
-        web.given_back(&before).await?;
+        web.is_back(&before).await?;
         web.away().await?;
     }
     Ok(())

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::{
-    ADVANCED_SETS, BUDGETS, CLONESETS, Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES,
-    ROLLOUTS, SETS, ensure, same, says,
+    ADVANCED_SETS, BUDGETS, CLONESETS, Env, Failure, Kind, Outcome, PODS, RELEASES, ROLLOUTS, SETS,
+    ensure, same, says,
 };
 use crate::kinds::{self, put_over};
 use crate::kit::{
@@ -137,9 +137,7 @@ pub(crate) async fn an_autoscaler_never_passes_the_share_of_a_cloneset(env: Env)
     }
     web.approve().await?;
     web.waits(2).await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await
+    web.finishes("app:v2").await
 }
 
 /// A CloneSet keeps a Pod that never came up, once its template is the old one again and a share is held back:
@@ -149,8 +147,7 @@ pub(crate) async fn a_broken_pod_of_a_cloneset_that_goes_back_is_cleared(env: En
         let mut web = steps(&env, CLONESETS, &json!([1, "60%", "100%"])).await?;
         let before = web.web.read().await?;
         if in_batches {
-            let mark = json!({"rollouts.kruise.io/rollback-in-batch": "true"});
-            env.patch(RELEASED, "web", &json!({"metadata": {"annotations": mark}})).await?;
+            web.back_in_batches().await?;
         }
         web.change("app:broken").await?;
         let mut patience = env.patience(env.limit(120));
@@ -198,9 +195,7 @@ pub(crate) async fn an_unordered_set_goes_step_by_step_and_back(env: Env) -> Out
             web.ends(false).await?;
             web.all_run("app:v1").await?;
         } else {
-            web.approve().await?;
-            web.ends(true).await?;
-            web.all_run("app:v2").await?;
+            web.finishes("app:v2").await?;
         }
         web.given_back(&before).await?;
         web.away().await?;
@@ -224,9 +219,7 @@ pub(crate) async fn a_set_with_reserved_ordinals_goes_step_by_step(env: Env) -> 
     web.approve().await?;
     web.stands(2, "app:v2", 3).await?;
     same("new ones", ordinals("app:v2").await?, vec![4, 5, 6])?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await?;
+    web.finishes("app:v2").await?;
     same("all", ordinals("app:v2").await?, vec![0, 2, 4, 5, 6])?;
     web.given_back(&before).await
 }
@@ -255,9 +248,7 @@ pub(crate) async fn a_lost_pod_that_comes_back_new_is_counted_and_told(env: Env)
                 Ok(web.web.running("app:v2").await? == (2, 2))
             })
             .await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -320,9 +311,7 @@ pub(crate) async fn a_budget_that_is_used_up_is_told_by_its_name(env: Env) -> Ou
             .await?;
         env.patch(BUDGETS, "tight", &json!({"spec": {"minAvailable": least - 1}})).await?;
         web.stands(1, "app:v2", 1).await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         env.delete(BUDGETS, "tight").await?;
         web.away().await?;
     }

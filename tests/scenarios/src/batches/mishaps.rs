@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::future::join;
 use serde_json::{Value, json};
 
-use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASED, RELEASES, ensure, same};
+use crate::env::{Env, Failure, Kind, Outcome, PODS, RELEASES, ensure, same};
 use crate::kinds;
 use crate::kit::{Steps, condition, steps};
 
@@ -131,8 +131,7 @@ pub(crate) async fn a_rollout_without_its_workload_can_be_deleted(env: Env) -> O
         web.waits(1).await?;
         env.delete(kind, "web").await?;
         web.no_pods().await?;
-        env.delete(RELEASED, "web").await?;
-        web.gone().await?;
+        web.delete().await?;
     }
     Ok(())
 }
@@ -168,9 +167,7 @@ pub(crate) async fn a_manifest_that_is_applied_again_lets_nothing_go(env: Env) -
                 })
                 .await?;
         }
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.given_back(&before).await?;
         web.away().await?;
     }
@@ -196,9 +193,7 @@ pub(crate) async fn a_strategy_that_is_applied_in_mid_release_is_held_again(env:
                 Ok(web.web.running("app:v2").await?.0 < all)
             })
             .await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -232,16 +227,13 @@ pub(crate) async fn a_roll_back_in_batches_of_another_kind_goes_at_once(env: Env
     for kind in kinds::that(|facts| !facts.back_in_batches) {
         let mut web = steps(&env, kind, &json!([1, 2, "100%"])).await?;
         let before = web.web.read().await?;
-        let mark = "rollouts.kruise.io/rollback-in-batch";
-        env.patch(RELEASED, "web", &json!({"metadata": {"annotations": {mark: "true"}}})).await?;
+        web.back_in_batches().await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
         web.approve().await?;
         web.waits(2).await?;
         web.change_again("app:v1").await?;
-        web.ends(false).await?;
-        web.all_run("app:v1").await?;
-        web.given_back(&before).await?;
+        web.is_back(&before).await?;
         web.away().await?;
     }
     Ok(())
@@ -257,8 +249,7 @@ pub(crate) async fn what_needs_no_update_is_marked_and_stays(env: Env) -> Outcom
 
 async fn marked(env: &Env, kind: Kind) -> Outcome {
     let mut web = steps(env, kind, &json!(["20%", "60%", "100%"])).await?;
-    let mark = "rollouts.kruise.io/rollback-in-batch";
-    env.patch(RELEASED, "web", &json!({"metadata": {"annotations": {mark: "true"}}})).await?;
+    web.back_in_batches().await?;
     web.change("app:v2").await?;
     web.waits(1).await?;
     web.approve().await?;

@@ -36,9 +36,7 @@ async fn grows(env: &Env, kind: Kind) -> Outcome {
     // The next step takes them into account.
     web.approve().await?;
     web.stands(2, "app:v2", 6).await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await?;
+    web.finishes("app:v2").await?;
     web.away().await
 }
 
@@ -60,9 +58,7 @@ async fn grows_in_order(env: &Env, kind: Kind) -> Outcome {
     web.web.all_ready(8).await?;
     let updated = web.web.running("app:v2").await?.0;
     ensure(updated <= 2, || format!("{updated} of 8 are new, 1 % is 1, and one was being made"))?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await?;
+    web.finishes("app:v2").await?;
     web.away().await
 }
 
@@ -86,9 +82,7 @@ pub(crate) async fn scaling_in_keeps_the_share_of_the_step(env: Env) -> Outcome 
         let half = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2;
         web.until("half of four", half).await?;
         same("new Pods", web.web.running("app:v2").await?.0, 2)?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -118,8 +112,7 @@ pub(crate) async fn scaling_a_paused_rollout_adds_pods_and_replaces_none(env: En
         let mut web = steps(&env, kind, &json!(["20%", "100%"])).await?;
         web.change("app:v2").await?;
         web.stands(1, "app:v2", 1).await?;
-        web.set(&json!({"strategy": {"paused": true}})).await?;
-        web.paused().await?;
+        web.pause().await?;
         let before = web.web.uids().await?;
         web.web.scale(8).await?;
         web.web.all_ready(8).await?;
@@ -130,9 +123,7 @@ pub(crate) async fn scaling_a_paused_rollout_adds_pods_and_replaces_none(env: En
             .await?;
         web.set(&json!({"strategy": {"paused": false}})).await?;
         web.waits(1).await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -239,9 +230,7 @@ async fn on_marked_nodes(env: &Env, kind: Kind, last: &[String]) -> Outcome {
     web.web.all_ready(2).await?;
     same("new Pods", web.web.running("app:v2").await?.0, 1)?;
     web.waits(1).await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await?;
+    web.finishes("app:v2").await?;
     web.given_back(&before).await?;
     web.away().await
 }

@@ -199,9 +199,7 @@ pub(crate) async fn a_set_under_on_delete_is_rolled_back(env: Env) -> Outcome {
         web.stands(1, "app:v2", 2).await?;
         let stable = web.web.pods().await?;
         web.slip("app:v1").await?;
-        web.ends(false).await?;
-        web.all_run("app:v1").await?;
-        web.given_back(&before).await?;
+        web.is_back(&before).await?;
         let after = web.web.uids().await?;
         let kept = stable.iter().filter(|pod| pod.image == "app:v1" && after.contains(&pod.uid));
         same("Pods that never moved", kept.count(), all - 2)?;

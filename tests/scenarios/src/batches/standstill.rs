@@ -4,33 +4,26 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, Failure, Kind, Outcome, RELEASED, same};
+use crate::env::{Env, Failure, Kind, Outcome, same};
 use crate::kinds;
 use crate::kit::{Steps, steps};
 
-/// At its first step, one Pod moved, and paused.
-async fn paused(env: &Env, kind: Kind, plan: &Value) -> Result<Steps, Failure> {
+/// At its first step, one Pod moved, and paused; and the workload as it was before.
+async fn paused(env: &Env, kind: Kind, plan: &Value) -> Result<(Steps, Value), Failure> {
     let mut web = steps(env, kind, plan).await?;
+    let before = web.web.read().await?;
     web.change("app:v2").await?;
     web.stands(1, "app:v2", 1).await?;
-    web.set(&json!({"strategy": {"paused": true}})).await?;
-    web.paused().await?;
-    Ok(web)
+    web.pause().await?;
+    Ok((web, before))
 }
 
 /// Back to the stable revision is not held up by a pause.
 pub(crate) async fn a_roll_back_in_a_pause_is_done_at_once(env: Env) -> Outcome {
     for kind in kinds::all() {
-        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
-        let before = web.web.read().await?;
-        web.change("app:v2").await?;
-        web.stands(1, "app:v2", 1).await?;
-        web.set(&json!({"strategy": {"paused": true}})).await?;
-        web.paused().await?;
+        let (mut web, before) = paused(&env, kind, &json!([1, "100%"])).await?;
         web.change_again("app:v1").await?;
-        web.ends(false).await?;
-        web.all_run("app:v1").await?;
-        web.given_back(&before).await?;
+        web.is_back(&before).await?;
         web.away().await?;
     }
     Ok(())
@@ -39,7 +32,7 @@ pub(crate) async fn a_roll_back_in_a_pause_is_done_at_once(env: Env) -> Outcome 
 /// Another change in a pause is taken up, and moves nothing before the pause ends.
 pub(crate) async fn another_change_in_a_pause_waits_for_its_end(env: Env) -> Outcome {
     for kind in kinds::all() {
-        let mut web = paused(&env, kind, &json!([1, "100%"])).await?;
+        let (mut web, _) = paused(&env, kind, &json!([1, "100%"])).await?;
         let first = web.read().await?["status"]["canaryStatus"]["canaryRevision"].clone();
         web.change_again("app:v3").await?;
         web.env
@@ -54,9 +47,7 @@ pub(crate) async fn another_change_in_a_pause_waits_for_its_end(env: Env) -> Out
         })
         .await?;
         web.stands(1, "app:v3", 1).await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v3").await?;
+        web.finishes("app:v3").await?;
         web.away().await?;
     }
     Ok(())
@@ -65,7 +56,7 @@ pub(crate) async fn another_change_in_a_pause_waits_for_its_end(env: Env) -> Out
 /// Other steps in a pause are taken up, and move nothing before the pause ends.
 pub(crate) async fn other_steps_in_a_pause_wait_for_its_end(env: Env) -> Outcome {
     for kind in kinds::all() {
-        let web = paused(&env, kind, &json!([1, "100%"])).await?;
+        let (web, _) = paused(&env, kind, &json!([1, "100%"])).await?;
         web.plan(&json!([2, "100%"])).await?;
         web.env
             .stays(Duration::from_secs(8), "no Pod moves in a pause", || async {
@@ -76,9 +67,7 @@ pub(crate) async fn other_steps_in_a_pause_wait_for_its_end(env: Env) -> Outcome
         let two = |it: &Value| it["status"]["canaryStatus"]["canaryReadyReplicas"] == 2;
         web.until("the first step is of two", two).await?;
         web.stands(1, "app:v2", 2).await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -87,12 +76,7 @@ pub(crate) async fn other_steps_in_a_pause_wait_for_its_end(env: Env) -> Outcome
 /// Disabled in a pause, the workload is given back and goes on by itself.
 pub(crate) async fn a_paused_rollout_can_be_disabled(env: Env) -> Outcome {
     for kind in kinds::all() {
-        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
-        let before = web.web.read().await?;
-        web.change("app:v2").await?;
-        web.waits(1).await?;
-        web.set(&json!({"strategy": {"paused": true}})).await?;
-        web.paused().await?;
+        let (web, before) = paused(&env, kind, &json!([1, "100%"])).await?;
         web.set(&json!({"disabled": true})).await?;
         web.until("disabled", |it| it["status"]["phase"] == "Disabled").await?;
         web.given_back(&before).await?;
@@ -105,14 +89,8 @@ pub(crate) async fn a_paused_rollout_can_be_disabled(env: Env) -> Outcome {
 /// Deleted in a pause, likewise, and it does not stay.
 pub(crate) async fn a_paused_rollout_can_be_deleted(env: Env) -> Outcome {
     for kind in kinds::all() {
-        let mut web = steps(&env, kind, &json!([1, "100%"])).await?;
-        let before = web.web.read().await?;
-        web.change("app:v2").await?;
-        web.waits(1).await?;
-        web.set(&json!({"strategy": {"paused": true}})).await?;
-        web.paused().await?;
-        env.delete(RELEASED, "web").await?;
-        web.gone().await?;
+        let (web, before) = paused(&env, kind, &json!([1, "100%"])).await?;
+        web.delete().await?;
         web.given_back(&before).await?;
         web.all_run("app:v2").await?;
         env.delete(kind, "web").await?;

@@ -78,8 +78,7 @@ pub(crate) async fn a_rollout_that_is_deleted_gives_the_workload_back(env: Env) 
         let before = web.web.read().await?;
         web.change("app:v2").await?;
         web.waits(1).await?;
-        env.delete(RELEASED, "web").await?;
-        web.gone().await?;
+        web.delete().await?;
         web.given_back(&before).await?;
         web.all_run("app:v2").await?;
         env.delete(kind, "web").await?;
@@ -123,9 +122,7 @@ pub(crate) async fn scaling_keeps_the_share_of_the_step(env: Env) -> Outcome {
                 Ok(web.web.running("app:v2").await?.0 <= 2)
             })
             .await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -246,8 +243,7 @@ async fn torn_away(env: &Env, kind: Kind) -> Result<bool, Failure> {
     // The remedy: another Rollout goes on, and its end gives all back.
     let web = Steps::begin(web.web, &json!([1, "100%"])).await?;
     web.waits(1).await?;
-    env.delete(RELEASED, "web").await?;
-    web.gone().await?;
+    web.delete().await?;
     web.given_back(&before).await?;
     web.all_run("app:v2").await?;
     env.delete(kind, "web").await?;
@@ -269,9 +265,7 @@ pub(crate) async fn scaling_up_at_one_percent_moves_no_further_pod(env: Env) -> 
                 Ok(web.web.running("app:v2").await?.0 == 1)
             })
             .await?;
-        web.approve().await?;
-        web.ends(true).await?;
-        web.all_run("app:v2").await?;
+        web.finishes("app:v2").await?;
         web.away().await?;
     }
     Ok(())
@@ -300,7 +294,5 @@ pub(crate) async fn a_second_rollout_of_a_workload_stands_back(env: Env) -> Outc
             Ok(web.web.running("app:v2").await?.0 == 1)
         })
         .await?;
-    web.approve().await?;
-    web.ends(true).await?;
-    web.all_run("app:v2").await
+    web.finishes("app:v2").await
 }

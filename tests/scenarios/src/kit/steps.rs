@@ -130,11 +130,19 @@ impl Steps {
         Ok(status)
     }
 
-    /// Waits until it says that it is paused.
-    pub(crate) async fn paused(&self) -> Outcome {
+    /// A user pauses it, and it says that it is paused.
+    pub(crate) async fn pause(&self) -> Outcome {
+        self.set(&json!({"strategy": {"paused": true}})).await?;
         let paused =
             |it: &Value| condition(it, "Progressing").is_some_and(|it| it["reason"] == "Paused");
         self.until("paused", paused).await?;
+        Ok(())
+    }
+
+    /// Asks for a roll back through the steps, where it comes to one.
+    pub(crate) async fn back_in_batches(&self) -> Outcome {
+        let mark = json!({"rollouts.kruise.io/rollback-in-batch": "true"});
+        self.env.patch(RELEASED, "web", &json!({"metadata": {"annotations": mark}})).await?;
         Ok(())
     }
 
@@ -172,10 +180,29 @@ impl Steps {
         .await
     }
 
+    /// The last step is approved, and all Pods come to run this image.
+    pub(crate) async fn finishes(&self, image: &str) -> Outcome {
+        self.approve().await?;
+        self.ends(true).await?;
+        self.all_run(image).await
+    }
+
+    /// Rolled back, all is as it was before.
+    pub(crate) async fn is_back(&self, before: &Value) -> Outcome {
+        self.ends(false).await?;
+        self.all_run("app:v1").await?;
+        self.given_back(before).await
+    }
+
+    /// A user deletes the Rollout.
+    pub(crate) async fn delete(&self) -> Outcome {
+        self.env.delete(RELEASED, "web").await?;
+        self.gone().await
+    }
+
     /// Makes room for the next of its name.
     pub(crate) async fn away(self) -> Outcome {
-        self.env.delete(RELEASED, "web").await?;
-        self.gone().await?;
+        self.delete().await?;
         self.env.delete(self.web.kind, "web").await?;
         self.no_pods().await
     }
