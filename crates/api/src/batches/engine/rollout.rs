@@ -229,12 +229,12 @@ const STYLE: &str = "Partition";
 fn read_plan(release: &BatchRelease, plan: &ReleasePlan) -> Option<inner::ReleasePlan> {
     let annotations = release.metadata.annotations.as_ref();
     let batches = plan.batches.iter().flatten();
-    let batches = batches.map(|batch| Some(batch.canary_replicas.read().ok()?.into()));
+    let batches = batches.map(|batch| batch.canary_replicas.read().ok());
     let threshold = plan
         .failure_threshold
         .as_ref()
         .map(|it| it.read().ok())
-        .map_or(Some(None), |threshold| threshold.map(|threshold| Some(threshold.into())))?;
+        .map_or(Some(None), |threshold| threshold.map(Some))?;
     Some(inner::ReleasePlan {
         batches: batches.collect::<Option<_>>()?,
         partition: plan.batch_partition.map(narrow),
