@@ -28,8 +28,8 @@ pub struct Options {
     pub nodes: usize,
     /// How long a Pod takes to run when nothing says otherwise.
     pub start_up: SignedDuration,
-    /// How many changes of its collection a watch can go back before it gets a 410. Each holds the
-    /// object of its time: some 20 kB for a Pod.
+    /// How many changes of its collection a watch can go back before it gets a 410. Each holds what
+    /// the object of its time had of its own, and, once a watch has sent it, its text.
     pub window: usize,
     /// Host and port that `/api` names.
     pub address: String,

@@ -51,6 +51,26 @@ fn the_index_by_controller_follows_adoption_release_and_removal() {
 }
 
 #[test]
+fn what_an_object_has_in_common_with_another_of_its_owner_and_with_what_it_was_is_held_once() {
+    let mut store = Store::new(10);
+    let mut put = |name: &str, phase: &str| {
+        let (key, mut object) = pod("a", name, "x");
+        object["spec"] = json!({"containers": [{"image": "app:v1"}]});
+        object["status"] = json!({"phase": phase});
+        store.put(key, object)
+    };
+    let (first, second, changed) = (put("1", "New"), put("2", "New"), put("2", "Up"));
+    // Each spec was made anew: only one in memory is left of them.
+    let place = |object: &Object| std::ptr::from_ref(&object["spec"]["containers"][0]);
+    assert_eq!(place(&first), place(&second));
+    assert_eq!(place(&first), place(&changed));
+    assert_eq!(
+        (&first["status"]["phase"], &changed["status"]["phase"]),
+        (&json!("New"), &json!("Up"))
+    );
+}
+
+#[test]
 fn the_log_keeps_as_much_as_the_window_and_says_when_something_is_gone() {
     let mut store = filled(&[("a", "1", ""), ("a", "2", ""), ("a", "3", ""), ("a", "4", "")]);
     let first = store.revision() - 3;
