@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{Method, header};
-use serde_json::json;
 
 use super::{Asked, Skin, discovery, respond, text};
 use crate::error::ApiError;
 use crate::http::route::{self, Form, Target};
+use crate::json::json;
 use crate::openapi;
 
 impl Skin {
