@@ -51,6 +51,7 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"^\d{1,3}(\.\d{1,3}){3}$", "<ip>"),
         (r"^node-\d+$", "<node>"),
         (r"(current: |record \()\d+", "$1<version>"),
+        (r#"conflict with "(kube-controller-manager|[a-z]+-controller)""#, "conflict with \"cp\""),
     ]
     .into_iter()
     .map(|(pattern, with)| (Regex::new(pattern).expect("a constant"), with))

@@ -32,12 +32,10 @@ impl Behaviour for Budgets {
             return Vec::new();
         }
         // A change of a set's replicas alone does not bring this controller round: the Pods do.
-        let selected =
-            |budget: &&Object| {
-                change.before.iter().chain(&change.after).any(|pod| {
-                    select::selects(&budget["spec"]["selector"], &pod["metadata"]["labels"])
-                })
-            };
+        // Nor does a Pod whose labels no longer fit: its budget is looked at when another one's change.
+        let Some(pod) = change.after.as_ref().or(change.before.as_ref()) else { return Vec::new() };
+        let labels = &pod["metadata"]["labels"];
+        let selected = |budget: &&Object| select::selects(&budget["spec"]["selector"], labels);
         view.list(&BUDGETS, Some(&change.key.namespace))
             .filter(selected)
             .map(|budget| Key::of(BUDGETS, budget))

@@ -65,9 +65,11 @@ pub fn default(kind: &Kind, object: &mut Value) {
 }
 
 /// Takes out fields behind gates that are off, after their owners are noted.
-pub fn drop_gated(kind: &Kind, object: &mut Value) {
-    if kind.kind == "Lease" && kind.custom.is_none() {
-        plain::drop_gated(object);
+pub fn drop_gated(kind: &Kind, before: Option<&Value>, object: &mut Value) {
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("coordination.k8s.io", "Lease") => plain::drop_gated(object),
+        ("apps", "StatefulSet") => statefulset::drop_gated(before, object),
+        _ => {}
     }
 }
 
@@ -96,14 +98,19 @@ pub fn admit(kind: &Kind, object: &mut Value) {
 /// What the writer of an object is warned of; `before` is `None` for a new one.
 pub fn warnings(kind: &Kind, before: Option<&Value>, object: &Value) -> Vec<String> {
     match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Secret") => plain::warning(object).into_iter().collect(),
         ("", "Pod") if before.is_none() => pod::warnings(&object["spec"], "spec"),
         ("apps", "StatefulSet" | "Deployment" | "ReplicaSet" | "DaemonSet") => {
             let changed =
                 |before| crate::object::generation(before) != crate::object::generation(object);
-            if !before.is_none_or(changed) {
-                return Vec::new();
+            let mut out = Vec::new();
+            if before.is_none_or(changed) {
+                out = pod::warnings(&object["spec"]["template"]["spec"], "spec.template.spec");
             }
-            pod::warnings(&object["spec"]["template"]["spec"], "spec.template.spec")
+            if kind.kind == "StatefulSet" {
+                out.extend(statefulset::warning(object));
+            }
+            out
         }
         _ => Vec::new(),
     }
@@ -146,6 +153,10 @@ pub fn validate_update(
         // Said before all else, where the other kinds say it last.
         template::fixed_selector(new, old, &mut out);
     }
+    if kind.kind == "Secret" && kind.group.is_empty() {
+        plain::update_secret(new, old, &mut out);
+        plain::update_data(new, old, &mut out);
+    }
     match (kind.group.as_str(), kind.kind.as_str()) {
         // The spec of a Pod that exists was valid once, and hardly any of it can change.
         ("", "Pod") => pod::validate_update(new, old, &mut out),
@@ -156,7 +167,7 @@ pub fn validate_update(
         ("apps", "Deployment" | "ReplicaSet") => {
             template::fixed_selector(new, old, &mut out);
         }
-        ("", "ConfigMap" | "Secret") => plain::update_data(new, old, &mut out),
+        ("", "ConfigMap") => plain::update_data(new, old, &mut out),
         (RBAC, "RoleBinding" | "ClusterRoleBinding") => rbac::fixed_role(new, old, &mut out),
         _ => {}
     }
@@ -166,7 +177,8 @@ pub fn validate_update(
 fn spec(kind: &Kind, object: &Value, out: &mut Causes) {
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Pod") => pod::validate_spec(&object["spec"], "spec", &[], out),
-        ("", "ConfigMap" | "Secret") => plain::validate_data(object, out),
+        ("", "ConfigMap") => plain::validate_data(object, out),
+        ("", "Secret") => plain::validate_secret(object, out),
         ("", "Service") => plain::validate_service(object, out),
         ("apps", "StatefulSet") => statefulset::validate(object, out),
         ("apps", "Deployment") => deployment::validate(object, out),

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::causes::{Causes, list, text};
 use super::{names, pod_set as set};
 use crate::json::{Map, Value, json};
+use crate::{body, object};
 
 /// Defaults of a Service, but for what is allocated.
 pub(super) fn default_service(object: &mut Value) {
@@ -95,13 +96,81 @@ pub(super) fn default_claim(object: &mut Value) {
     set(&mut object["spec"], "volumeMode", "Filesystem");
 }
 
-/// Keys of a ConfigMap or Secret, and that an immutable one stays as it is.
+/// Keys of a ConfigMap or Secret.
 pub(super) fn validate_data(object: &Value, out: &mut Causes) {
     for field in ["data", "binaryData"] {
         let keys = object[field].as_object().into_iter().flatten();
         for (key, _) in keys {
             out.named(format!("{field}[{key}]"), key, names::bad_config_key(key));
+            if field == "data" && !object["binaryData"][key].is_null() {
+                let why = "duplicate of key present in binaryData";
+                out.invalid(format!("data[{key}]"), &json!(key), why);
+            }
         }
+    }
+}
+
+/// What a Secret has to hold by its type.
+pub(super) fn validate_secret(object: &Value, out: &mut Causes) {
+    validate_data(object, out);
+    let has = |key: &str| object["data"].get(key).is_some();
+    let mut require = |key: &str| out.required(format!("data[{key}]"), "");
+    match text(object, "type") {
+        "kubernetes.io/service-account-token" => {
+            let name = "kubernetes.io/service-account.name";
+            if object::annotation(object, name).is_none_or(str::is_empty) {
+                out.required(format!("metadata.annotations[{name}]"), "");
+            }
+        }
+        "kubernetes.io/dockercfg" => docker(object, ".dockercfg", out),
+        "kubernetes.io/dockerconfigjson" => docker(object, ".dockerconfigjson", out),
+        "kubernetes.io/basic-auth" if !has("username") && !has("password") => {
+            require("username");
+            require("password");
+        }
+        "kubernetes.io/ssh-auth" if text(&object["data"], "ssh-privatekey").is_empty() => {
+            require("ssh-privatekey");
+        }
+        "kubernetes.io/tls" => {
+            ["tls.crt", "tls.key"].into_iter().filter(|key| !has(key)).for_each(require);
+        }
+        _ => {}
+    }
+}
+
+fn docker(object: &Value, key: &str, out: &mut Causes) {
+    let path = format!("data[{key}]");
+    let Some(encoded) = object["data"][key].as_str() else { return out.required(path, "") };
+    let content = STANDARD.decode(encoded).unwrap_or_default().into();
+    let why = match body::json(&content, false) {
+        Ok(body) if body.value.is_object() || body.value.is_null() => return,
+        Ok(body) => format!(
+            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            body::go_kind(&body.value)
+        ),
+        Err(broken) => broken.to_string(),
+    };
+    out.invalid(path, &json!("<secret contents redacted>"), &why);
+}
+
+/// What the writer of a certificate is warned of, as far as it is looked at here.
+pub(super) fn warning(object: &Value) -> Option<String> {
+    if object["type"] != "kubernetes.io/tls" {
+        return None;
+    }
+    let is_pem = |key: &str| {
+        let content = STANDARD.decode(text(&object["data"], key)).unwrap_or_default();
+        String::from_utf8_lossy(&content).contains("-----BEGIN ")
+    };
+    let parts = [("tls.crt", "certificate"), ("tls.key", "key")];
+    let (_, part) = parts.into_iter().find(|(key, _)| !is_pem(key))?;
+    Some(format!("tls: failed to find any PEM data in {part} input"))
+}
+
+/// That a Secret keeps its type.
+pub(super) fn update_secret(new: &Value, old: &Value, out: &mut Causes) {
+    if new["type"] != old["type"] {
+        out.invalid("type", &new["type"], "field is immutable");
     }
 }
 

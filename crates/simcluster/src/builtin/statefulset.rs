@@ -20,10 +20,6 @@ pub(super) fn default(object: &mut Value) {
     if strategy["type"] == "RollingUpdate" && strategy["rollingUpdate"].is_object() {
         let rolling = &mut spec["updateStrategy"]["rollingUpdate"];
         set(rolling, "partition", 0);
-        // The gate is off in 1.36: the field is dropped without a word.
-        if let Some(map) = rolling.as_object_mut() {
-            map.remove("maxUnavailable");
-        }
     }
     set(spec, "replicas", 1);
     set(spec, "revisionHistoryLimit", 10);
@@ -40,6 +36,27 @@ pub(super) fn default(object: &mut Value) {
         set(&mut claim["spec"], "volumeMode", "Filesystem");
         set(&mut claim["status"], "phase", "Pending");
     }
+}
+
+/// Takes out what has its gate off in 1.36, without a word. If nothing else is new, nothing is.
+pub(super) fn drop_gated(before: Option<&Value>, object: &mut Value) {
+    let rolling = object.pointer_mut("/spec/updateStrategy/rollingUpdate");
+    let dropped =
+        rolling.and_then(Value::as_object_mut).and_then(|map| map.remove("maxUnavailable"));
+    if let Some(before) =
+        before.filter(|before| dropped.is_some() && before["spec"] == object["spec"])
+    {
+        object["metadata"]["generation"] = before["metadata"]["generation"].clone();
+    }
+}
+
+/// What the writer of a set is warned of, beside what is said of its template.
+pub(super) fn warning(object: &Value) -> Option<String> {
+    object["spec"]["revisionHistoryLimit"].as_i64().filter(|limit| *limit < 0).map(|_| {
+        "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
+         recommended"
+            .to_owned()
+    })
 }
 
 /// What is wrong with the spec.
@@ -80,7 +97,7 @@ pub(super) fn validate(object: &Value, out: &mut Causes) {
             out.not_supported(
                 format!("spec.persistentVolumeClaimRetentionPolicy.{field}"),
                 value,
-                &["Delete", "Retain"],
+                &["Retain", "Delete"],
             );
         }
     }
@@ -95,8 +112,7 @@ fn rolling_in_go(rolling: &Value) -> String {
     if rolling.is_null() {
         return "null".to_owned();
     }
-    let (partition, most) = (&rolling["partition"], &rolling["maxUnavailable"]);
-    format!("{{\"Partition\":{partition},\"MaxUnavailable\":{most}}}")
+    format!("{{\"Partition\":{},\"MaxUnavailable\":null}}", rolling["partition"])
 }
 
 fn selector_and_template(spec: &Value, out: &mut Causes) {

@@ -117,10 +117,10 @@ pub(super) fn validate_update(kind: &Kind, new: &Value, old: &Value, out: &mut C
     }
     if matches!(kind.kind.as_str(), "StatefulSet" | "Deployment") {
         let collisions = |object: &Value| object["status"]["collisionCount"].as_i64();
-        let fewer = |now: &i64| collisions(old).is_some_and(|before| *now < before);
-        if let Some(now) = collisions(new).filter(fewer) {
-            let why = "cannot be decremented";
-            out.invalid("status.collisionCount", &Value::from(now), why);
+        // None at all is fewer than 0.
+        if collisions(new) < collisions(old) {
+            let now = Value::from(collisions(new).unwrap_or(0));
+            out.invalid("status.collisionCount", &now, "cannot be decremented");
         }
     }
 }

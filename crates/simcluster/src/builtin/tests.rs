@@ -83,12 +83,27 @@ fn a_statefulset_gets_the_recorded_defaults() {
 #[test]
 fn a_rolling_update_starts_at_partition_zero() {
     let mut object = json!({"spec": {"template": {}, "updateStrategy": {
-        "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 3}}}});
+        "type": "RollingUpdate", "rollingUpdate": {}}}});
     default(&kind("apps", "statefulsets"), &mut object);
     assert_eq!(
         object["spec"]["updateStrategy"],
         json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
     );
+}
+
+#[test]
+fn a_field_that_is_dropped_is_no_change() {
+    let set = |generation: i64, rolling: Value| {
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": rolling});
+        json!({"metadata": {"generation": generation}, "spec": {"updateStrategy": strategy}})
+    };
+    let check = |rolling: Value, expect: Value| {
+        let (before, mut after) = (set(1, json!({"partition": 0})), set(2, rolling));
+        drop_gated(&kind("apps", "statefulsets"), Some(&before), &mut after);
+        assert_eq!(after, expect);
+    };
+    check(json!({"partition": 0, "maxUnavailable": 3}), set(1, json!({"partition": 0})));
+    check(json!({"partition": 1, "maxUnavailable": 3}), set(2, json!({"partition": 1})));
 }
 
 #[test]

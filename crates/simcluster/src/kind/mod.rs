@@ -67,6 +67,25 @@ pub struct Kind {
 }
 
 impl Kind {
+    /// What a subresource takes in place of the objects that it belongs to. Nothing is served of it.
+    pub fn behind(group: &str, version: &str, kind: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            list_kind: format!("{kind}List"),
+            plural: format!("{}s", kind.to_lowercase()),
+            singular: kind.to_lowercase(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            has_status: false,
+            scale: None,
+            storage_hash: String::new(),
+            custom: None,
+        }
+    }
+
     /// The collection, which all versions share. Events of both groups are one.
     pub fn collection(&self) -> Collection {
         let group = if self.plural == "events" { String::new() } else { self.group.clone() };

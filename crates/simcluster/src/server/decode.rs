@@ -6,9 +6,10 @@ use crate::error::ApiError;
 use crate::json::{Value, json};
 use crate::kind::Kind;
 use crate::object::{self, Key};
+use crate::server::Inner;
 use crate::server::options::{FieldValidation, WriteOptions};
 use crate::server::patch::{Patch, PatchType, patched};
-use crate::types::{DecodeError, ListKind, Shape};
+use crate::types::{DecodeError, INT_OR_STRING, ListKind, Shape};
 
 /// Checks that a body says it is of this kind. A built-in kind is implied by the URL, as far as nothing
 /// is said. `known` are the kinds that the server has.
@@ -68,6 +69,30 @@ pub fn check_kind(
     )))
 }
 
+/// Checks that what is posted to a subresource says nothing else than its kind.
+pub fn check_other(inner: &Inner, kind: &Kind, object: &Value) -> Result<(), ApiError> {
+    let given = |field: &str| object[field].as_str().unwrap_or_default();
+    let (api_version, name) = (given("apiVersion"), given("kind"));
+    let own = api_version == kind.api_version() || api_version == "policy/v1beta1";
+    if (name == kind.kind && own) || (api_version.is_empty() && name.is_empty()) {
+        return Ok(());
+    }
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    let (group, wanted) = (&kind.group, &kind.kind);
+    let why = match inner.registry.by_kind(api_version, name) {
+        Some(_) => {
+            format!("converting ({version}.{name}) to ({group}.{wanted}): unknown conversion")
+        }
+        None => format!(
+            "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \
+             \"pkg/runtime/scheme.go:111\""
+        ),
+    };
+    Err(ApiError::bad_request(format!(
+        "{name} in version \"{version}\" cannot be handled as a {wanted}: {why}"
+    )))
+}
+
 /// Reads a body that is a map; returns the object and what to warn about.
 pub fn read(
     kind: &Kind,
@@ -116,10 +141,16 @@ pub fn read_patched(
 
 /// A wrong type in the words of a strategic merge, which is converted rather than decoded.
 fn converted(error: &DecodeError) -> DecodeError {
+    if error.0.starts_with("illegal base64") {
+        return DecodeError(format!("error decoding from json: {}", error.0));
+    }
     let words = || {
         let rest = error.0.strip_prefix("json: cannot unmarshal ")?;
         let (found, rest) = rest.split_once(" into ")?;
         let (_, wanted) = rest.rsplit_once(" of type ")?;
+        if wanted == INT_OR_STRING {
+            return Some(format!("json: cannot unmarshal {found} into Go value of type {wanted}"));
+        }
         let found = match found {
             "number" => "int64",
             "object" => "map[string]interface {}",

@@ -12,7 +12,8 @@ use crate::server::options::{DeleteOptions, WriteOptions};
 use crate::server::part::Part;
 
 impl Inner {
-    /// POST of an Eviction: the budget's slot, the Pod's condition, the deletion.
+    /// POST of an Eviction: the budget's slot, the Pod's condition, the deletion. Options that are
+    /// wrong keep it from the last of these only.
     pub fn evict(
         &mut self,
         key: &Key,
@@ -35,15 +36,15 @@ impl Inner {
             let key = Key::new(BUDGETS, &key.namespace, object::name(&budget));
             self.update(&kind, &key, Part::Status, budget, &writer, now)?;
         }
-        let Some(marked) = decision.verdict? else {
-            return Ok(());
-        };
+        let wrong = || options.wrong.clone().map_or(Ok(()), Err);
+        let Some(marked) = decision.verdict? else { return wrong() };
         let kind = self.kind_of(&PODS)?;
         let mut attempt = self.prepare_update(&kind, key, Part::Status, marked, now)?;
         // This write goes past the field managers in the real server too.
         attempt.tracked = true;
         self.settle(&mut attempt, &writer, now)?;
         self.store(attempt, &writer)?;
+        wrong()?;
         let options = DeleteOptions {
             // The condition has just been written: the version that the caller named is gone.
             resource_version: None,

@@ -141,6 +141,8 @@ pub struct DeleteOptions {
     pub propagation: Option<String>,
     /// Check everything, change nothing.
     pub dry_run: bool,
+    /// What is wrong with them, where that is found out when it comes to the deletion.
+    pub wrong: Option<ApiError>,
 }
 
 impl DeleteOptions {
@@ -148,6 +150,12 @@ impl DeleteOptions {
     /// the other.
     pub fn parse(body: &Value, query: &[(String, String)]) -> Result<Self, ApiError> {
         let asked = if body.is_null() { &from_query(query)? } else { body };
+        let mut out = Self::read(asked);
+        out.wrong.take().map_or(Ok(out), Err)
+    }
+
+    /// What an eviction says, which does not ask at once what is wrong with it.
+    pub fn read(asked: &Value) -> Self {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let dry_run: Vec<&str> =
             asked["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -157,6 +165,7 @@ impl DeleteOptions {
             grace_period_seconds: asked["gracePeriodSeconds"].as_i64(),
             propagation: text(&asked["propagationPolicy"]),
             dry_run: !dry_run.is_empty(),
+            wrong: None,
         };
         let mut causes = Vec::new();
         if let Some(policy) = &out.propagation {
@@ -170,13 +179,11 @@ impl DeleteOptions {
             }
         }
         causes.extend(wrong_dry_run(&dry_run));
-        if !causes.is_empty() {
-            return Err(refused("DeleteOptions", causes));
-        }
-        if asked["orphanDependents"].as_bool() == Some(true) {
+        if causes.is_empty() && asked["orphanDependents"].as_bool() == Some(true) {
             out.propagation = Some("Orphan".to_owned());
         }
-        Ok(out)
+        out.wrong = (!causes.is_empty()).then(|| refused("DeleteOptions", causes));
+        out
     }
 }
 

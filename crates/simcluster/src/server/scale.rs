@@ -66,24 +66,6 @@ fn pointer(path: &str) -> String {
     path.replace('.', "/")
 }
 
-fn kind_of_scale() -> Kind {
-    Kind {
-        group: "autoscaling".to_owned(),
-        version: "v1".to_owned(),
-        kind: "Scale".to_owned(),
-        list_kind: "ScaleList".to_owned(),
-        plural: "scales".to_owned(),
-        singular: "scale".to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        has_status: false,
-        scale: None,
-        storage_hash: String::new(),
-        custom: None,
-    }
-}
-
 /// What somebody applies of the object behind a Scale: its name and the number.
 fn applied(kind: &Kind, key: &Key, scale: &Value) -> Result<Value, ApiError> {
     let path = pointer(&paths(kind)?.spec_replicas);
@@ -102,24 +84,15 @@ fn applied(kind: &Kind, key: &Key, scale: &Value) -> Result<Value, ApiError> {
 
 /// The Scale that is wanted, and what to warn about.
 fn read(
+    inner: &Inner,
     how: &How,
     current: &Value,
     options: &WriteOptions,
 ) -> Result<(Value, Vec<String>), ApiError> {
-    let kind = kind_of_scale();
+    let kind = Kind::behind("autoscaling", "v1", "Scale");
     match how {
         How::Replace(body) => {
-            let given = |field: &str| body.value[field].as_str().unwrap_or_default();
-            let (api_version, name) = (given("apiVersion"), given("kind"));
-            let said = !api_version.is_empty() || !name.is_empty();
-            if said && (api_version != kind.api_version() || name != kind.kind) {
-                let version = api_version.rsplit('/').next().unwrap_or_default();
-                return Err(ApiError::bad_request(format!(
-                    "{name} in version \"{version}\" cannot be handled as a Scale: no kind \
-                     \"{name}\" is registered for version \"{api_version}\" in scheme \
-                     \"pkg/runtime/scheme.go:111\""
-                )));
-            }
+            decode::check_other(inner, &kind, &body.value)?;
             decode::read(&kind, body, options)
         }
         How::Patch(patch) => decode::read_patched(&kind, current, patch, options),
@@ -167,8 +140,8 @@ impl Inner {
         let before = self.get(kind, key)?;
         let shown = self.served(kind, &before);
         let current = of(kind, &shown)?;
-        let (mut scale, warnings) = read(how, &current, options)?;
-        meta::place(&kind_of_scale(), &mut scale, &key.namespace)?;
+        let (mut scale, warnings) = read(self, how, &current, options)?;
+        meta::place(&Kind::behind("autoscaling", "v1", "Scale"), &mut scale, &key.namespace)?;
         check_name(&scale, key)?;
         check_uid(kind, key, &before, object::uid(&scale))?;
         let version = object::resource_version(&scale);
@@ -180,7 +153,7 @@ impl Inner {
         if replicas < 0 && kind.custom.is_none() {
             let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
             return Err(ApiError::invalid(
-                &kind_of_scale(),
+                &Kind::behind("autoscaling", "v1", "Scale"),
                 &key.name,
                 vec![Cause::new("FieldValueInvalid", message, "spec.replicas")],
             ));

@@ -7,7 +7,7 @@ mod decode;
 mod quantity;
 mod shape;
 
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, INT_OR_STRING, decode};
 pub use quantity::Quantity;
 pub use shape::{ListKind, Shape};
 

@@ -4,13 +4,16 @@ mod autoscalers;
 mod bodies;
 mod budgets;
 mod custom;
+mod drains;
 mod garbage;
+mod kept;
 mod lease;
 mod metadata;
 mod nodes;
 mod objects;
 mod paths;
 mod rollout;
+mod sets;
 mod verbs;
 
 pub(crate) use self::custom::{DEFINITIONS, WIDGETS, definition, widget};
@@ -34,6 +37,9 @@ pub fn all() -> Vec<(&'static str, Vec<Step>)> {
     all.extend(garbage::all());
     all.extend(verbs::all());
     all.extend(paths::all());
+    all.extend(sets::all());
+    all.extend(drains::all());
+    all.extend(kept::all());
     all
 }
 

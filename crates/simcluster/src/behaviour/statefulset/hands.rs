@@ -8,7 +8,9 @@ use super::{replica, revision};
 use crate::behaviour::pod::Matters;
 use crate::behaviour::{Change, Refusal, Verb, View, Write, own, select};
 use crate::json::{Value, json};
-use crate::object::{self, CLAIMS, CONTROLLER_REVISIONS, Collection, Key, Object, PODS};
+use crate::object::{
+    self, CLAIMS, CONTROLLER_REVISIONS, Collection, Key, Object, PODS, STATEFULSETS,
+};
 
 const COMPONENT: &str = "statefulset-controller";
 const KIND: &str = "StatefulSet";
@@ -26,7 +28,8 @@ pub fn concerns(view: &dyn View, change: &Change, sets: &Collection, matters: Ma
         if !matters(change.before.as_deref(), change.after.as_deref()) {
             return Vec::new();
         }
-    } else if *collection != CONTROLLER_REVISIONS || change.after.is_some() {
+    } else if *collection != CONTROLLER_REVISIONS || change.after.is_some() || *sets == STATEFULSETS
+    {
         return Vec::new();
     }
     let owners: BTreeSet<Key> = own::owners(change, sets, KIND).into_iter().collect();

@@ -12,10 +12,12 @@ use crate::http::route::Form;
 use crate::http::route::Resource;
 use crate::http::typed;
 use crate::http::{Asked, Skin};
+use crate::kind::Kind;
 use crate::object::{self, Key, PODS};
 use crate::server::options::DeleteOptions;
 use crate::server::options::WriteOptions;
 use crate::server::scale::{self, How};
+use crate::server::{decode, meta};
 
 impl Call<'_> {
     pub(super) async fn scale(&self, name: &str) -> Result<Response, ApiError> {
@@ -52,10 +54,15 @@ impl Call<'_> {
         if self.asked.method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
-        let body = typed::read(self.asked, "Eviction", true)?.value;
-        let mut options = DeleteOptions::parse(&body["deleteOptions"], &[])?;
-        options.dry_run |= self.write_options()?.dry_run;
+        let body = typed::read(self.asked, "Eviction", true)?;
+        let written = self.write_options()?;
+        let kind = Kind::behind("policy", "v1", "Eviction");
+        decode::check_other(&self.skin.server.lock(), &kind, &body.value)?;
+        let (mut body, told) = decode::read(&kind, &body, &written)?;
         let (key, now) = (self.key(name), self.now());
+        meta::place(&kind, &mut body, &key.namespace)?;
+        let mut options = DeleteOptions::read(&body["deleteOptions"]);
+        options.dry_run |= written.dry_run;
         let warnings = self
             .skin
             .server
@@ -69,6 +76,7 @@ impl Call<'_> {
             })
             .await?;
         self.skin.server.write(|inner| inner.evict(&key, &body, &options, now))?;
+        let warnings = [told, warnings].concat();
         Ok(respond::with_warnings(respond::json(201, &eviction::accepted()), &warnings))
     }
 }

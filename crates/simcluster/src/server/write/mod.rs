@@ -154,7 +154,7 @@ impl Inner {
         if attempt.part == Part::Main {
             attempt.warnings.extend(builtin::warnings(&kind, before.as_deref(), after));
         }
-        builtin::drop_gated(&kind, after);
+        builtin::drop_gated(&kind, before.as_deref(), after);
         builtin::count(&kind, before.as_deref(), after);
         if let Some(before) = &before {
             apply::keep_times(before, after);

@@ -6,7 +6,7 @@
 
 mod scalar;
 
-use self::scalar::{go_name, kind_of, read_quantity, read_time};
+use self::scalar::{go_name, kind_of, read_bytes, read_quantity, read_time};
 use super::{Ty, Type, at};
 use crate::error::{ApiError, Cause};
 use crate::json::{Map, Text, Value};
@@ -14,8 +14,12 @@ use crate::kind::Kind;
 
 /// A body that is no object of its kind; the text is the decoder's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
+// What can be a number or a text is read by itself, and as a number if it is no text.
+#[error("{}", .0.replace(INT_OR_STRING, "int32"))]
 pub struct DecodeError(pub String);
+
+/// What Go calls a number that may be a percentage.
+pub const INT_OR_STRING: &str = "intstr.IntOrString";
 
 impl DecodeError {
     /// How complaints about fields are refused under `fieldValidation=Strict`.
@@ -124,19 +128,18 @@ impl Reader {
         within: &'static Type,
     ) -> Result<(), DecodeError> {
         let fits = match ty {
-            Ty::String | Ty::Bytes => value.is_string(),
+            Ty::String => value.is_string(),
+            Ty::Bytes => match value.as_str() {
+                Some(text) => return read_bytes(text),
+                None => false,
+            },
             Ty::Bool => value.is_boolean(),
             Ty::Int32 => value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()),
             Ty::Int64 => value.as_i64().is_some(),
             Ty::Float64 => value.is_number(),
             Ty::IntOrString => {
-                if value.is_string() || value.as_i64().is_some() {
-                    return Ok(());
-                }
-                let what = kind_of(value);
-                return Err(DecodeError(format!(
-                    "json: cannot unmarshal {what} into Go value of type int32"
-                )));
+                let fits = |number| i32::try_from(number).is_ok();
+                value.is_string() || value.as_i64().is_some_and(fits)
             }
             Ty::Quantity => return read_quantity(value),
             Ty::Time => return read_time(value, "2006-01-02T15:04:05Z07:00"),
@@ -241,7 +244,7 @@ mod tests {
                 assert_eq!(got.expect("decodes"), unknown);
                 assert_eq!(body, object);
             }
-            Err(message) => assert_eq!(got.expect_err("is refused").0, message),
+            Err(message) => assert_eq!(got.expect_err("is refused").to_string(), message),
         }
     }
 
@@ -277,6 +280,39 @@ mod tests {
                 "parsing time \"yesterday\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \
                  \"yesterday\" as \"2006\"",
             ),
+        );
+    }
+
+    #[test]
+    fn what_is_no_base64_is_refused_at_its_first_wrong_byte() {
+        let secret = |data: &str, expect: Option<usize>| {
+            let why = expect.map(|at| format!("illegal base64 data at input byte {at}"));
+            let body = json!({"data": {"a": data}});
+            check("Secret", body.clone(), why.as_deref().map_or(Ok((&[], body)), Err));
+        };
+        for good in ["", "eA==", "eHk=", "eHl6", "eA=\n="] {
+            secret(good, None);
+        }
+        for (bad, at) in [
+            ("not base64", 3),
+            ("eA", 0),
+            ("eHl6e", 4),
+            ("=", 0),
+            ("eA=", 3),
+            ("eA=x", 2),
+            ("eA==x", 4),
+        ] {
+            secret(bad, Some(at));
+        }
+    }
+
+    #[test]
+    fn a_number_that_may_be_a_percentage_has_no_more_than_32_bits() {
+        check(
+            "PodDisruptionBudget",
+            json!({"spec": {"minAvailable": 2_147_483_648_u32}}),
+            Err("json: cannot unmarshal number 2147483648 into Go struct field \
+                 PodDisruptionBudgetSpec.spec.minAvailable of type int32"),
         );
     }
 

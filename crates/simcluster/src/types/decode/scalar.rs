@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use super::DecodeError;
+use super::{DecodeError, INT_OR_STRING};
 use crate::json::Value;
 use crate::types::{Ty, at, quantity};
 
@@ -30,7 +30,7 @@ pub(super) fn go_name(ty: &Ty) -> String {
         Ty::Bool => "bool".to_owned(),
         Ty::Float64 => "float64".to_owned(),
         Ty::Bytes => "[]uint8".to_owned(),
-        Ty::IntOrString => "intstr.IntOrString".to_owned(),
+        Ty::IntOrString => INT_OR_STRING.to_owned(),
         Ty::Quantity => "resource.Quantity".to_owned(),
         Ty::Time => "v1.Time".to_owned(),
         Ty::MicroTime => "v1.MicroTime".to_owned(),
@@ -39,6 +39,36 @@ pub(super) fn go_name(ty: &Ty) -> String {
         Ty::List(item) => format!("[]{}", go_name(item)),
         Ty::Map(value) => format!("map[string]{}", go_name(value)),
     }
+}
+
+pub(super) fn read_bytes(text: &str) -> Result<(), DecodeError> {
+    match corrupt(text.as_bytes()) {
+        None => Ok(()),
+        Some(at) => Err(DecodeError(format!("illegal base64 data at input byte {at}"))),
+    }
+}
+
+/// Where Go finds that a text is no base64. Ends of lines count for nothing but their place.
+fn corrupt(text: &[u8]) -> Option<usize> {
+    let mut bytes = text.iter().copied().enumerate().filter(|(_, byte)| !b"\r\n".contains(byte));
+    let mut held = 0;
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => held = (held + 1) % 4,
+            b'=' if held >= 2 => {
+                if held == 2 {
+                    match bytes.next() {
+                        Some((_, b'=')) => {}
+                        Some((next, _)) => return Some(next - 1),
+                        None => return Some(text.len()),
+                    }
+                }
+                return bytes.next().map(|(at, _)| at);
+            }
+            _ => return Some(at),
+        }
+    }
+    (held > 0).then(|| text.len() - held)
 }
 
 pub(super) fn read_time(value: &Value, layout: &str) -> Result<(), DecodeError> {
