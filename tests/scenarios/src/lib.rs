@@ -7,10 +7,12 @@
 pub mod env;
 pub mod kinds;
 mod kit;
+mod order;
 #[macro_use]
 mod registry;
 mod batches;
 mod bedrock;
 
 pub use env::{Env, Failure, Outcome};
+pub use order::longest_first;
 pub use registry::{Scenario, all};

@@ -53,7 +53,9 @@ async fn on_a_cluster(scenario: Scenario, admission: bool) -> Outcome {
         look: Duration::from_millis(500),
         patience: 1,
     };
+    let begun = tokio::time::Instant::now();
     let outcome = (scenario.run)(env).await;
+    println!("{}: {} virtual seconds", scenario.name, begun.elapsed().as_secs());
     operator.stop().await.expect("the operator leads to the end");
     let refused = std::mem::take(&mut *refused.lock().expect("no holder panics"));
     assert!(refused.is_empty(), "the account may not do what the operator asked for: {refused:?}");

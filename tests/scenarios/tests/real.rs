@@ -24,7 +24,7 @@ use futures::StreamExt;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use scenarios::env::Refused;
-use scenarios::{Env, Failure, Outcome, Scenario, all};
+use scenarios::{Env, Failure, Outcome, Scenario, all, longest_first};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -113,7 +113,7 @@ async fn run(kubeconfig: &Path) -> Counts {
     let at_once = usize::try_from(number("AT_ONCE", 8)).unwrap_or(8);
     let admission = setting("ADMISSION").is_some_and(|value| value == "true");
     let only = only();
-    let chosen: Vec<Scenario> = all()
+    let chosen: Vec<Scenario> = longest_first(all())
         .into_iter()
         .filter(|scenario| {
             let name = format!("{}::{}", scenario.theme, scenario.name);
