@@ -45,7 +45,7 @@ pub struct Facts {
     /// The annotation that its own strategy is put aside in.
     pub put_aside: &'static str,
     /// A patch by which its own controller stands still or goes on, if it knows that beside what holds it.
-    pub pause: Option<fn(Value) -> Value>,
+    pub pause: Option<fn(&Value) -> Value>,
     /// Whether what holds one template may let the next one go, so that a change on top has to hold again.
     pub opens: bool,
     /// Whether a Pod that is lost before it has moved comes back as it was.
@@ -208,7 +208,7 @@ fn no_partition() -> Value {
     json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
 }
 
-fn pause_of_rolling(paused: Value) -> Value {
+fn pause_of_rolling(paused: &Value) -> Value {
     json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": paused}}}})
 }
 

@@ -361,7 +361,7 @@ pub(crate) async fn a_workload_that_is_paused_itself_stands_until_that_is_taken_
             let before = web.web.read().await?;
             web.change("app:v2").await?;
             web.stands(1, "app:v2", 1).await?;
-            web.web.change(&pause(json!(true))).await?;
+            web.web.change(&pause(&json!(true))).await?;
             web.approve().await?;
             let blocked = |it: &Value| {
                 condition(it, "Blocked").is_some_and(|it| it["reason"] == "WorkloadPaused")
@@ -372,7 +372,7 @@ pub(crate) async fn a_workload_that_is_paused_itself_stands_until_that_is_taken_
                     Ok(web.web.running("app:v2").await? == (1, 1))
                 })
                 .await?;
-            web.web.change(&pause(back.clone())).await?;
+            web.web.change(&pause(&back)).await?;
             web.ends(true).await?;
             web.all_run("app:v2").await?;
             web.given_back(&before).await?;
