@@ -22,6 +22,7 @@ mod https;
 mod servers;
 mod stopping;
 mod registration;
+mod standing;
 
 pub mod permissions;
 pub mod manifests;

@@ -237,14 +237,15 @@ pub const REGISTRATION: &[Rule] = &[
     Rule {
         group: "admissionregistration.k8s.io",
         resource: "validatingwebhookconfigurations",
-        verbs: &["create", "patch"],
+        verbs: &["create", "list", "patch", "watch"],
         name: Some(registration::NAME),
-        why: "says where the webhook is and which authority it is trusted by",
+        why: "says where the webhook is and which authority it is trusted by; mended at once when somebody \
+              alters it or takes it away",
     },
     Rule {
         group: "admissionregistration.k8s.io",
         resource: "mutatingwebhookconfigurations",
-        verbs: &["create", "patch"],
+        verbs: &["create", "list", "patch", "watch"],
         name: Some(registration::NAME),
         why: "the same, for the workloads that are released in batches",
     },
@@ -254,7 +255,7 @@ pub const REGISTRATION: &[Rule] = &[
         verbs: &["list", "patch", "watch"],
         name: Some(registration::CONVERTED[0]),
         why: "waits for it where it is not there yet; says where its versions are converted and which \
-              authority that is trusted by",
+              authority that is trusted by, and again when it is installed anew",
     },
     Rule {
         group: "apiextensions.k8s.io",

@@ -9,14 +9,19 @@ use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The name of both configurations; cluster-scoped.
 pub(crate) const NAME: &str = hooks::NAME;
 /// The CustomResourceDefinitions whose objects are converted.
 pub(crate) const CONVERTED: [&str; 2] =
     ["rollouts.rollouts.kruise.io", "batchreleases.rollouts.kruise.io"];
+/// The mark of each object that the API server was told by, by its plural or, of a definition, its
+/// name; `None` for a definition that is not installed.
+pub(crate) type Told = BTreeMap<&'static str, Option<String>>;
 /// The field manager of everything that Sluice applies.
 const MANAGER: &str = "sluice";
 
@@ -121,34 +126,49 @@ impl Registration {
     ///
     /// # Errors
     /// What the API server says.
-    pub(crate) async fn apply(&self, client: &kube::Client) -> Result<(), kube::Error> {
+    pub(crate) async fn apply(&self, client: &kube::Client) -> Result<Told, kube::Error> {
         let parameters = PatchParams::apply(MANAGER).force();
         let all: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
-        all.patch(NAME, &parameters, &Patch::Apply(&self.validating)).await?;
+        let one = all.patch(NAME, &parameters, &Patch::Apply(&self.validating)).await?;
         let all: Api<MutatingWebhookConfiguration> = Api::all(client.clone());
-        all.patch(NAME, &parameters, &Patch::Apply(&self.mutating)).await.map(drop)
+        let other = all.patch(NAME, &parameters, &Patch::Apply(&self.mutating)).await?;
+        Ok(BTreeMap::from([
+            ("validatingwebhookconfigurations", Some(marked(&one.metadata))),
+            ("mutatingwebhookconfigurations", Some(marked(&other.metadata))),
+        ]))
     }
 
-    /// Says where objects are converted; answers with the definitions that are not installed.
+    /// Says where objects are converted.
     ///
     /// # Errors
     /// What the API server says.
-    pub(crate) async fn convert(
-        &self,
-        client: &kube::Client,
-    ) -> Result<Vec<&'static str>, kube::Error> {
+    pub(crate) async fn convert(&self, client: &kube::Client) -> Result<Told, kube::Error> {
         let all: Api<CustomResourceDefinition> = Api::all(client.clone());
-        let mut missing = Vec::new();
+        let mut told = BTreeMap::new();
         for name in CONVERTED {
             let patch = Patch::Merge(&self.conversion);
-            match all.patch(name, &PatchParams::default(), &patch).await {
-                Ok(_) => {}
-                Err(kube::Error::Api(status)) if status.is_not_found() => missing.push(name),
+            let version = match all.patch(name, &PatchParams::default(), &patch).await {
+                Ok(definition) => Some(marked(&definition.metadata)),
+                Err(kube::Error::Api(status)) if status.is_not_found() => None,
                 Err(error) => return Err(error),
-            }
+            };
+            told.insert(name, version);
         }
-        Ok(missing)
+        Ok(told)
     }
+}
+
+/// Tells an object from what somebody makes of it: its status, and who says what of it, make no difference.
+pub(crate) fn mark(uid: &str, generation: Option<i64>, resource_version: &str) -> String {
+    match generation {
+        Some(generation) => format!("{uid} {generation}"),
+        None => format!("{uid} at {resource_version}"),
+    }
+}
+
+fn marked(meta: &ObjectMeta) -> String {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    mark(&text(&meta.uid), meta.generation, &text(&meta.resource_version))
 }
 
 #[cfg(test)]
