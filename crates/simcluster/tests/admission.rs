@@ -156,6 +156,22 @@ async fn who_asks_for_a_certificate_is_noted_and_it_can_be_approved() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_account_of_a_binding_is_shown_with_its_namespace_even_without_one() {
+    let router = cluster(100).router();
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+    let group = "rbac.authorization.k8s.io";
+    let binding = json!({"metadata": {"name": "a"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"kind": "User", "name": "jane", "apiGroup": group},
+                     {"kind": "ServiceAccount", "name": "robot"},
+                     {"kind": "ServiceAccount", "name": "builder", "namespace": "default"}]});
+    call(&router, "POST", bindings, binding).await;
+    let (_, rows) = table(&router, bindings).await;
+    assert_eq!(rows["rows"][0]["cells"][3], "jane");
+    assert_eq!(rows["rows"][0]["cells"][5], "/robot, default/builder");
+}
+
+#[tokio::test(start_paused = true)]
 async fn components_are_read_and_each_check_has_a_path() {
     let router = cluster(100).router();
     let components = "/api/v1/componentstatuses";

@@ -171,3 +171,27 @@ impl Access {
         if verdict.allowed { Ok(()) } else { Err(wish.refusal(user, &verdict.reason)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_else_is_said_of_a_user_has_its_key_decoded() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("impersonate-user", "jane"),
+            ("impersonate-extra-floor", "2"),
+            ("impersonate-extra-floor", "3"),
+            ("impersonate-extra-example.com%2frooms", "a"),
+        ] {
+            let name = header::HeaderName::from_static(name);
+            headers.append(name, header::HeaderValue::from_static(value));
+        }
+        let expect = BTreeMap::from([
+            ("example.com/rooms".to_owned(), vec!["a".to_owned()]),
+            ("floor".to_owned(), vec!["2".to_owned(), "3".to_owned()]),
+        ]);
+        assert_eq!(extra(&headers), expect);
+    }
+}

@@ -141,15 +141,21 @@ impl Kind {
                 ("", "pods")
                     | ("apps", "statefulsets" | "deployments" | "daemonsets" | "replicasets")
                     | ("policy", "poddisruptionbudgets")
-                    | ("", "replicationcontrollers")
+                    | ("", "replicationcontrollers" | "podtemplates")
                     | ("batch", "jobs" | "cronjobs")
                     | ("networking.k8s.io", "ingresses" | "ingressclasses" | "networkpolicies")
                     | ("scheduling.k8s.io", "priorityclasses")
                     | ("discovery.k8s.io", "endpointslices")
+                    | ("resource.k8s.io", "deviceclasses")
                     | ("apiextensions.k8s.io", "customresourcedefinitions")
                     | (
                         "admissionregistration.k8s.io",
-                        "validatingwebhookconfigurations" | "mutatingwebhookconfigurations"
+                        "validatingwebhookconfigurations"
+                            | "mutatingwebhookconfigurations"
+                            | "validatingadmissionpolicies"
+                            | "validatingadmissionpolicybindings"
+                            | "mutatingadmissionpolicies"
+                            | "mutatingadmissionpolicybindings"
                     )
             )
     }

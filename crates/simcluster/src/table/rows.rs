@@ -95,8 +95,10 @@ fn binding(object: &Value, name: Value, age: Value) -> Vec<Value> {
     let of = |kind: &str| {
         let subjects = object["subjects"].as_array().into_iter().flatten();
         let ours = subjects.filter(|subject| subject["kind"] == kind);
-        let named = ours.map(|subject| match &subject["namespace"] {
-            Value::String(namespace) => format!("{namespace}/{}", text(&subject["name"])),
+        let named = ours.map(|subject| match kind {
+            "ServiceAccount" => {
+                format!("{}/{}", text(&subject["namespace"]), text(&subject["name"]))
+            }
             _ => text(&subject["name"]),
         });
         json!(named.collect::<Vec<_>>().join(", "))

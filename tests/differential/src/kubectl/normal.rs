@@ -23,6 +23,8 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-<hash>"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b", "-<hash>"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-<random>"),
+        (r"(/tmp/kubectl-edit-)\d+", "$1…"),
+        (r"(resource version to be \d+, was )\d+", "$1…"),
         // Who was asked for a name, if anybody was.
         (r" on <ip>:\d+: no such host", ": no such host"),
         // What a cluster calls itself where a Node tells its system.
