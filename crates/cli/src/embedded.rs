@@ -3,7 +3,9 @@
 mod tls;
 
 use std::future::Future;
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +44,9 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) listen: SocketAddr,
 }
+
+/// What the one context is called, and its cluster and its user.
+const CONTEXT: &str = "sluice";
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let text = text.replacen("localhost:", "127.0.0.1:", 1);
@@ -120,28 +125,55 @@ fn kubeconfig(url: &str, identity: &tls::Identity) -> String {
     api::to_yaml(&json!({
         "apiVersion": "v1",
         "kind": "Config",
-        "current-context": "sluice",
-        "clusters": [{"name": "sluice", "cluster": {
+        "current-context": CONTEXT,
+        "clusters": [{"name": CONTEXT, "cluster": {
             "server": url,
             "certificate-authority-data": authority,
         }}],
-        "users": [{"name": "sluice", "user": {
+        "users": [{"name": CONTEXT, "user": {
             "client-certificate-data": authority,
             "client-key-data": encoded(&identity.key),
         }}],
         "contexts": [{
-            "name": "sluice",
-            "context": {"cluster": "sluice", "user": "sluice", "namespace": "default"},
+            "name": CONTEXT,
+            "context": {"cluster": CONTEXT, "user": CONTEXT, "namespace": "default"},
         }],
     }))
 }
 
-/// Puts the file in place whole: nobody reads half of it.
+/// Puts the file in place whole, for its owner's eyes: nobody reads half of it, and nobody loses the way to
+/// another cluster.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |why: &str| {
+        Failure::Failed(format!("cannot write the kubeconfig {}: {why}", path.display()))
+    };
+    if let Ok(there) = std::fs::metadata(path)
+        && !(there.is_file() && ours(path))
+    {
+        let why = "what is there is not from an embedded cluster; --kubeconfig names another place";
+        return Err(failed(why));
+    }
     let beside = path.with_extension("kubeconfig.new");
-    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {
-        Failure::Failed(format!("cannot write the kubeconfig {}: {error}", path.display()))
+    // One that a stopped process left may be open to others.
+    let _ = std::fs::remove_file(&beside);
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.write(true).create_new(true).mode(0o600).open(&beside);
+    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {
+        // What is left of it is of no use to anybody.
+        let _ = std::fs::remove_file(&beside);
+        failed(&error.to_string())
     })
+}
+
+/// Whether a file is empty, or a kubeconfig that leads to embedded clusters alone.
+fn ours(path: &Path) -> bool {
+    let Ok(text) = std::fs::read_to_string(path) else { return false };
+    let read = kube::config::Kubeconfig::from_yaml(&text);
+    text.trim().is_empty()
+        || read.is_ok_and(|read| {
+            !read.contexts.is_empty() && read.contexts.iter().all(|one| one.name == CONTEXT)
+        })
 }
 
 #[cfg(test)]
@@ -174,6 +206,41 @@ mod tests {
         );
         let user = read.auth_infos[0].auth_info.as_ref().unwrap();
         assert!(user.client_certificate_data.is_some(), "kubectl would ask for name and password");
+    }
+
+    #[test]
+    fn a_kubeconfig_is_its_owners_and_never_written_over_that_of_another_cluster() {
+        fn check(before: Option<&str>, expect: bool) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("kubeconfig");
+            if let Some(before) = before {
+                std::fs::write(&path, before).unwrap();
+            }
+            assert_eq!(write(&path, "new").is_ok(), expect, "{before:?}");
+            let after = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(after, if expect { "new" } else { before.unwrap_or_default() });
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left");
+            if expect {
+                let mode = std::os::unix::fs::PermissionsExt::mode(
+                    &std::fs::metadata(&path).unwrap().permissions(),
+                );
+                assert_eq!(mode & 0o777, 0o600);
+            }
+        }
+        let identity = tls::Identity { certificate: String::new(), key: String::new() };
+        let own = kubeconfig("https://127.0.0.1:1", &identity);
+        check(None, true);
+        check(Some(""), true);
+        check(Some(&own), true);
+        check(Some(&own.replace("sluice", "production")), false);
+        check(Some("no kubeconfig at all"), false);
+    }
+
+    #[test]
+    fn what_is_no_file_stays_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(write(folder.path(), "new").is_err());
+        assert!(folder.path().is_dir());
     }
 
     #[tokio::test]
