@@ -9,7 +9,7 @@ use simcluster::json::{Value, json};
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
 /// A Pod that only says what is asked of it here.
-fn pod(name: &str, resources: Value) -> Value {
+fn pod(name: &str, resources: &Value) -> Value {
     json!({"metadata": {"name": name}, "spec": {"schedulerName": "nobody",
         "containers": [{"name": "main", "image": "app:v1", "resources": resources}]}})
 }
@@ -31,7 +31,7 @@ async fn a_range_gives_and_refuses() {
     ]}});
     let ranges = "/api/v1/namespaces/default/limitranges";
     check(call(&router, "POST", ranges, range).await, 201, "small");
-    let (_, given) = call(&router, "POST", PODS, pod("quiet", json!({}))).await;
+    let (_, given) = call(&router, "POST", PODS, pod("quiet", &json!({}))).await;
     let container = &given["spec"]["containers"][0];
     let expect = json!({"limits": {"cpu": "500m"}, "requests": {"cpu": "100m"}});
     assert_eq!(container["resources"], expect);
@@ -41,9 +41,9 @@ async fn a_range_gives_and_refuses() {
     assert_eq!(given["status"]["qosClass"], "Burstable");
     let why = "pods \\\"greedy\\\" is forbidden: [maximum cpu usage per Container is 1, but limit \
                is 3, maximum cpu usage per Pod is 2, but limit is 3]";
-    let greedy = pod("greedy", json!({"limits": {"cpu": "3"}}));
+    let greedy = pod("greedy", &json!({"limits": {"cpu": "3"}}));
     check(call(&router, "POST", PODS, greedy).await, 403, why);
-    let tiny = pod("tiny", json!({"requests": {"cpu": "1m"}}));
+    let tiny = pod("tiny", &json!({"requests": {"cpu": "1m"}}));
     let why = "minimum cpu usage per Container is 10m, but request is 1m";
     check(call(&router, "POST", PODS, tiny).await, 403, why);
     let claim = json!({"metadata": {"name": "disk"}, "spec": {
@@ -57,7 +57,7 @@ async fn a_range_gives_and_refuses() {
 async fn the_classes_of_a_pod_have_to_be_there() {
     let router = cluster(100).router();
     let classed = |name: &str, field: &str, class: &str| {
-        let mut pod = pod(name, json!({}));
+        let mut pod = pod(name, &json!({}));
         pod["spec"][field] = json!(class);
         pod
     };
@@ -84,7 +84,7 @@ async fn a_pod_is_bound_once_by_either_path() {
                "target": {"kind": "Node", "name": "node-1"}})
     };
     for name in ["a", "b"] {
-        check(call(&router, "POST", PODS, pod(name, json!({}))).await, 201, "");
+        check(call(&router, "POST", PODS, pod(name, &json!({}))).await, 201, "");
     }
     let path = format!("{PODS}/a/binding");
     check(call(&router, "POST", &path, binding("b")).await, 400, "does not match name");
@@ -105,7 +105,7 @@ async fn a_pod_is_bound_once_by_either_path() {
 #[tokio::test(start_paused = true)]
 async fn a_pod_is_looked_into_and_added_to() {
     let router = cluster(100).router();
-    check(call(&router, "POST", PODS, pod("a", json!({}))).await, 201, "");
+    check(call(&router, "POST", PODS, pod("a", &json!({}))).await, 201, "");
     let at = |sub: &str| format!("{PODS}/a/{sub}");
     assert_eq!(call(&router, "GET", &at("log"), Value::Null).await, (200, Value::Null));
     check(call(&router, "POST", &at("exec"), Value::Null).await, 400, "not have a host assigned");
