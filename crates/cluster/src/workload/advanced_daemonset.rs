@@ -5,7 +5,8 @@ use engine::front::batch_release::{Body, Machinery};
 use engine::nature::Nature;
 use serde_json::Value;
 
-use super::partition::{ByPartition, Units};
+use super::partition::ByPartition;
+use super::units::Units;
 use super::{Adapter, Claimed, Counted, Eye, Hand, Sight, number, revisions, status};
 
 /// Advanced DaemonSets.

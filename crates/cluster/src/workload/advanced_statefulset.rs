@@ -9,8 +9,9 @@ use engine::world::Workload;
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use super::partition::{ByPartition, Units};
+use super::partition::ByPartition;
 use super::status::{self, Named};
+use super::units::Units;
 use super::{Adapter, Claimed, Counted, Eye, Sight, engine, number, statefulset};
 
 /// Advanced StatefulSets.

@@ -6,8 +6,9 @@ use engine::nature::{First, Nature};
 use engine::world::Workload;
 use serde_json::Value;
 
-use super::partition::{ByPartition, Units};
+use super::partition::ByPartition;
 use super::status::{self, Named};
+use super::units::Units;
 use super::{Adapter, Claimed, Counted, Eye, Sight, engine, number};
 
 /// CloneSets.

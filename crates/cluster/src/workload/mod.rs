@@ -24,6 +24,7 @@ mod revisions;
 mod sight;
 mod statefulset;
 mod status;
+mod units;
 
 pub(crate) use around::leader;
 pub use around::{Surroundings, claims, surroundings};

@@ -5,8 +5,9 @@ use engine::nature::Nature;
 use engine::world::{Claim, PodManagement, Workload};
 use serde_json::Value;
 
-use super::partition::{ByPartition, Units};
+use super::partition::ByPartition;
 use super::status::{self, Named};
+use super::units::Units;
 use super::{Adapter, Claimed, Counted, Eye, Sight, engine, number};
 
 /// StatefulSets.
