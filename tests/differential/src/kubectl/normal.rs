@@ -16,6 +16,7 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"https?://127\.0\.0\.1:\d+", "<server>"),
         (r"\b\d{1,3}(\.\d{1,3}){3}\b", "<ip>"),
         (r"/tmp/[^ ]*/?(LIVE|MERGED)-\d+", "/tmp/$1"),
+        (r#"[^ "]*/kubectl-edit-\d+"#, "/tmp/kubectl-edit-…"),
         (r"\.[0-9a-f]{16}\b", ".<hash>"),
         (r#"(resourceVersion"?: )"\d+""#, r#"$1"…""#),
         (r"(resourceVersion=)\d+", "$1…"),
@@ -23,7 +24,6 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-<hash>"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b", "-<hash>"),
         (r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "-<random>"),
-        (r"(/tmp/kubectl-edit-)\d+", "$1…"),
         (r"(resource version to be \d+, was )\d+", "$1…"),
         // Who was asked for a name, if anybody was.
         (r" on <ip>:\d+: no such host", ": no such host"),
@@ -128,6 +128,7 @@ mod tests {
         check("on http://127.0.0.1:8001/x", "on <server>/x");
         check("    resourceVersion: \"17\"", "    resourceVersion: \"…\"");
         check("rs/web-6b7f9c8d5", "rs/web-<hash>");
+        check("to \"/run/me/kubectl-edit-2222222222.yaml\"", "to \"/tmp/kubectl-edit-….yaml\"");
         check("po/web-6b7f9c8d5-x2x4z", "po/web-<hash>");
         check("statefulset.apps/web-server", "statefulset.apps/web-server");
     }
