@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::json::{Map, Number, Value};
+use crate::json::{Map, Value, scalars};
 
 /// What becomes of a map that is told twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,41 +132,7 @@ impl<'de, K: Key> DeserializeSeed<'de> for Node<'_, '_, K> {
 impl<'de, K: Key> Visitor<'de> for Node<'_, '_, K> {
     type Value = Value;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
+    scalars!();
 
     fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
         self.deserialize(from)

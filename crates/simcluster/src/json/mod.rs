@@ -25,6 +25,7 @@ pub use index::At;
 pub use list::List;
 pub use map::{Entry, Map};
 pub use serde_json::Number;
+pub(crate) use serial::scalars;
 pub use text::Text;
 pub use value::Value;
 
