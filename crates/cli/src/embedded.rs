@@ -40,7 +40,7 @@ pub(crate) struct Flags {
     #[arg(long)]
     pub(crate) kruise: bool,
 
-    /// Where it listens, on loopback only since nobody is asked who he is; port 0 is any free one
+    /// Where it listens, on loopback only since whoever comes may do everything; port 0 is any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) listen: SocketAddr,
 }
